@@ -1,0 +1,95 @@
+import type { Finish, Part, Usage } from "./part.ts";
+
+/** A run of one kind of output, in the order in which the model wrote it. */
+export interface Block {
+  readonly kind: "text" | "reasoning" | "tool";
+  /** The wire's own number for it; later passes go on in the same block. */
+  readonly block: number;
+  /** Text, reasoning, or a tool call's raw arguments. */
+  text: string;
+  id: string;
+  name: string;
+  /** The wire said that this block has ended. */
+  ended: boolean;
+  /** Signed or encrypted: passed on, never resumed or edited. */
+  sealed: boolean;
+}
+
+/** A reply as known so far: content for joining, never for logs. */
+export interface Reply {
+  readonly blocks: Block[];
+  finish: Finish | null;
+  usage: Usage | null;
+  /** The terminal event was seen. */
+  ended: boolean;
+}
+
+export function emptyReply(): Reply {
+  return { blocks: [], finish: null, usage: null, ended: false };
+}
+
+/** Adds what one part says. Later usage replaces earlier (servers repeat it cumulatively); the first finish stands. */
+export function take(reply: Reply, part: Part): void {
+  switch (part.kind) {
+    case "text":
+    case "reasoning":
+      if (part.text !== "") open(reply, part.kind, part.block).text += part.text;
+      return;
+    case "sealed_reasoning":
+      open(reply, "reasoning", part.block).sealed = true;
+      return;
+    case "tool": {
+      const call = open(reply, "tool", part.block);
+      call.text += part.args;
+      if (part.id !== "" && call.id === "") call.id = part.id;
+      if (part.name !== "" && call.name === "") call.name = part.name;
+      return;
+    }
+    case "tool_end":
+      open(reply, "tool", part.block).ended = true;
+      return;
+    case "finish":
+      reply.finish ??= part.finish;
+      return;
+    case "usage":
+      reply.usage = part.usage;
+      return;
+    case "end":
+      reply.ended = true;
+      return;
+    case "fault":
+      return;
+    default:
+      part satisfies never;
+  }
+}
+
+function open(reply: Reply, kind: Block["kind"], block: number): Block {
+  for (let i = reply.blocks.length - 1; i >= 0; i--) {
+    const have = reply.blocks[i];
+    if (have?.kind === kind && have.block === block) return have;
+  }
+  const fresh: Block = { kind, block, text: "", id: "", name: "", ended: false, sealed: false };
+  reply.blocks.push(fresh);
+  return fresh;
+}
+
+/** All visible text, joined. */
+export function textOf(reply: Reply): string {
+  return joined(reply, "text");
+}
+
+/** All visible reasoning, joined. */
+export function reasoningOf(reply: Reply): string {
+  return joined(reply, "reasoning");
+}
+
+export function callsOf(reply: Reply): Block[] {
+  return reply.blocks.filter((block) => block.kind === "tool");
+}
+
+function joined(reply: Reply, kind: Block["kind"]): string {
+  let all = "";
+  for (const block of reply.blocks) if (block.kind === kind) all += block.text;
+  return all;
+}
