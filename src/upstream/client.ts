@@ -1,0 +1,206 @@
+import diagnostics from "node:diagnostics_channel";
+import type { Readable } from "node:stream";
+import { Agent, type Dispatcher, EnvHttpProxyAgent, errors } from "undici";
+
+/** The only file that knows undici. Times in seconds are the callers' business; here nothing ever times out but the connect. */
+export interface ClientOptions {
+  /** @default 10 */
+  readonly connectSeconds: number;
+  /** `HTTPS_PROXY` or `HTTP_PROXY` is set: `NO_PROXY` decides per host. */
+  readonly viaProxy: boolean;
+}
+
+export interface Request {
+  readonly origin: string;
+  /** Path and query. */
+  readonly path: string;
+  readonly method: string;
+  readonly headers: Record<string, string | string[]>;
+  readonly body: Buffer | string | Readable | null;
+}
+
+/**
+ * Why a call ended without a whole answer.
+ * - `unreachable`: no connection (refused, DNS, TLS, connect time-out)
+ * - `lost`: the socket died; `answered` tells whether any byte of an answer had come
+ */
+export interface Loss {
+  readonly kind: "unreachable" | "lost";
+  readonly answered: boolean;
+  /** A short system code such as ECONNREFUSED; never a URL or content. */
+  readonly code: string;
+}
+
+export interface Listener {
+  head(status: number, headers: Record<string, string | string[] | undefined>): void;
+  data(chunk: Buffer): void;
+  end(trailers: Record<string, string | string[] | undefined>): void;
+  lost(loss: Loss): void;
+}
+
+export interface Call {
+  /** Holds the upstream back until `resume`. */
+  pause(): void;
+  resume(): void;
+  /** Closes the socket at once. The listener hears nothing more. */
+  abort(): void;
+}
+
+export interface Client {
+  call(request: Request, listener: Listener): Call;
+  close(): Promise<void>;
+}
+
+/** Sockets that have carried a request before: one of them may have been closed by the server while it was idle. */
+const used = new WeakSet<object>();
+let starting: Exchange | null = null;
+
+// undici tells the socket of a request only here, in the same tick in which it calls onRequestStart.
+diagnostics.subscribe("undici:client:sendHeaders", (message) => {
+  if (starting === null) return;
+  const socket = (message as { socket: object }).socket;
+  starting.reused = used.has(socket);
+  used.add(socket);
+  starting = null;
+});
+
+export function createClient(options: ClientOptions): Client {
+  const settings: Agent.Options = {
+    // undici's own limits are 300 s each and would cut slow local models; the exchange keeps its own.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    connect: { timeout: options.connectSeconds * 1000 },
+    // Minutes, not 4 s: a burst of new streams finds warm sockets. A server's `Keep-Alive: timeout=N` hint shortens it.
+    keepAliveTimeout: 120_000,
+    keepAliveMaxTimeout: 600_000,
+    // Headers of a reply are a few kB; a server that sends megabytes of them is broken.
+    maxHeaderSize: 65_536,
+  };
+  const dispatcher: Dispatcher = options.viaProxy ? new EnvHttpProxyAgent(settings) : new Agent(settings);
+  return {
+    call(request, listener) {
+      const exchange = new Exchange(dispatcher, request, listener);
+      exchange.dispatch();
+      return exchange;
+    },
+    close: () => dispatcher.destroy(),
+  };
+}
+
+class Exchange implements Call, Dispatcher.DispatchHandler {
+  reused = false;
+  readonly #dispatcher: Dispatcher;
+  readonly #request: Request;
+  readonly #listener: Listener;
+  #controller: Dispatcher.DispatchController | null = null;
+  #answered = false;
+  #done = false;
+  #paused = false;
+  #again = false;
+
+  constructor(dispatcher: Dispatcher, request: Request, listener: Listener) {
+    this.#dispatcher = dispatcher;
+    this.#request = request;
+    this.#listener = listener;
+  }
+
+  dispatch(): void {
+    const { origin, path, method, headers, body } = this.#request;
+    this.#dispatcher.dispatch({ origin, path, method: method as Dispatcher.HttpMethod, headers, body }, this);
+  }
+
+  pause(): void {
+    this.#paused = true;
+    this.#controller?.pause();
+  }
+
+  resume(): void {
+    this.#paused = false;
+    this.#controller?.resume();
+  }
+
+  abort(): void {
+    if (this.#done) return;
+    this.#done = true;
+    this.#controller?.abort(new errors.RequestAbortedError());
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    // Aborted while it waited for a connection: it must not be sent at all.
+    if (this.#done) controller.abort(new errors.RequestAbortedError());
+    else starting = this;
+  }
+
+  onResponseStart(
+    controller: Dispatcher.DispatchController,
+    status: number,
+    headers: Record<string, string | string[] | undefined>,
+  ): void {
+    // 1xx are for the connection, not for us.
+    if (this.#done || status < 200) return;
+    this.#answered = true;
+    this.#listener.head(status, headers);
+    if (this.#paused) controller.pause();
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#done) return;
+    this.#listener.data(chunk);
+    if (this.#paused) controller.pause();
+  }
+
+  onResponseEnd(
+    _controller: Dispatcher.DispatchController,
+    trailers: Record<string, string | string[] | undefined>,
+  ): void {
+    if (this.#done) return;
+    this.#done = true;
+    this.#listener.end(trailers);
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    if (starting === this) starting = null;
+    if (this.#done) return;
+    // A kept-alive socket that the server had already closed: nothing was processed, so it is asked again once, on another.
+    const replayable =
+      typeof this.#request.body === "string" || Buffer.isBuffer(this.#request.body) || this.#request.body === null;
+    if (this.reused && !this.#answered && !this.#again && replayable) {
+      this.#again = true;
+      this.reused = false;
+      this.#controller = null;
+      this.dispatch();
+      return;
+    }
+    this.#done = true;
+    const code = codeOf(error);
+    this.#listener.lost({ kind: unreachable(error, code) ? "unreachable" : "lost", answered: this.#answered, code });
+  }
+}
+
+const NO_CONNECTION = new Set([
+  "ECONNREFUSED",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "EADDRNOTAVAIL",
+  "ENETDOWN",
+  "ETIMEDOUT",
+  "UND_ERR_CONNECT_TIMEOUT",
+  "UND_ERR_PRX_TLS",
+]);
+
+function unreachable(error: Error, code: string): boolean {
+  return (
+    NO_CONNECTION.has(code) || code.startsWith("CERT_") || code.includes("TLS") || error.name === "ConnectTimeoutError"
+  );
+}
+
+function codeOf(error: Error): string {
+  const own = (error as { code?: unknown }).code;
+  const inner = (error as { cause?: { code?: unknown } }).cause?.code;
+  const all = (error as { errors?: { code?: unknown }[] }).errors?.[0]?.code;
+  for (const code of [inner, own, all]) if (typeof code === "string") return code;
+  return error.name;
+}
