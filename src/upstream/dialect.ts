@@ -35,6 +35,8 @@ export interface ModelFacts {
   readonly reasoning: boolean | null;
   /** The facts may change with the next request (model not loaded yet): ask again soon. */
   readonly provisional: boolean;
+  /** The server answers for this model whatever name a request gives (a llama-server with one model). */
+  readonly anyName: boolean;
 }
 
 /** How a server is made to go on with its own message. */

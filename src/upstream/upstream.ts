@@ -1,0 +1,131 @@
+import { isIP } from "node:net";
+import { parseJson } from "../core/json.ts";
+import type { Call, Client, Listener } from "./client.ts";
+import { detect } from "./detect.ts";
+import type { Dialect, DialectName, Query } from "./dialect.ts";
+import { dialects } from "./index.ts";
+
+/** An answer to a question of ours is a list or a number: larger ones are not read. */
+const MOST_QUERY_BYTES = 32 * 1024 * 1024;
+/** A server busy with a prompt answers late; a request must not wait for facts for longer than this. */
+const QUERY_MS = 3_000;
+/** How long a failed detection stands before it is tried again. */
+const REDETECT_MS = 5_000;
+
+export interface UpstreamOptions {
+  readonly name: string;
+  /** As configured; `/v1` is added where no segment of its path starts with `v` and a digit. */
+  readonly url: string;
+  readonly dialect: DialectName | "auto";
+  /** Sent to the upstream in place of the client's own; "" for none. */
+  readonly key: string;
+}
+
+/** One configured server: where it is, what it speaks, and how it is asked. */
+export class Upstream {
+  readonly name: string;
+  readonly key: string;
+  readonly base: URL;
+  /** Paths without a trailing slash: with and without the version segment. */
+  readonly v1: string;
+  readonly root: string;
+  readonly #client: Client;
+  #dialect: Dialect | null;
+  #detecting: Promise<Dialect> | null = null;
+  #detectedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(options: UpstreamOptions, client: Client) {
+    this.name = options.name;
+    this.key = options.key;
+    this.base = new URL(options.url);
+    const path = this.base.pathname.replace(/\/+$/, "");
+    const versioned = /\/v\d[^/]*(?:\/|$)/.test(path);
+    this.v1 = versioned ? path : `${path}/v1`;
+    this.root = versioned ? path.replace(/\/v\d[^/]*$/, "") : path;
+    this.#client = client;
+    this.#dialect = options.dialect === "auto" ? null : dialects[options.dialect];
+  }
+
+  /** Host and port for people; never credentials or a query. */
+  get place(): string {
+    return isIP(this.base.hostname) === 6 ? `[${this.base.hostname}]:${this.base.port}` : this.base.host;
+  }
+
+  /** What it speaks, as far as is known now. */
+  get dialectNow(): Dialect {
+    return this.#dialect ?? dialects.generic;
+  }
+
+  /** What it speaks; asked by shape once, and again later where no server answered. */
+  dialect(): Dialect | Promise<Dialect> {
+    if (this.#dialect !== null) return this.#dialect;
+    if (this.#detecting === null) {
+      if (performance.now() - this.#detectedAt < REDETECT_MS) return dialects.generic;
+      this.#detecting = detect(this.query(), this.base).then(({ dialect, answered }) => {
+        this.#detecting = null;
+        this.#detectedAt = performance.now();
+        if (answered) this.#dialect = dialects[dialect];
+        return dialects[dialect];
+      });
+    }
+    return this.#detecting;
+  }
+
+  /** The configured dialect stays; a detected one is asked for again (the server was restarted, perhaps as another). */
+  call(
+    method: string,
+    path: string,
+    headers: Record<string, string | string[]>,
+    body: Parameters<Client["call"]>[0]["body"],
+    listener: Listener,
+  ): Call {
+    return this.#client.call({ origin: this.base.origin, path, method, headers, body }, listener);
+  }
+
+  /** Authorization for a question of ours: the configured key, else the client's own within its own request. */
+  query(clientAuthorization: string | null = null): Query {
+    const authorization = this.key === "" ? clientAuthorization : `Bearer ${this.key}`;
+    return (method, where, path, body) =>
+      new Promise((resolve) => {
+        const headers: Record<string, string> = { accept: "application/json" };
+        if (authorization !== null) headers.authorization = authorization;
+        if (body !== undefined) headers["content-type"] = "application/json";
+        const chunks: Buffer[] = [];
+        let size = 0;
+        let status = 0;
+        const done = (answer: { status: number; json: unknown } | null) => {
+          clearTimeout(timer);
+          resolve(answer);
+        };
+        const call = this.call(
+          method,
+          `${where === "v1" ? this.v1 : this.root}${path}`,
+          headers,
+          body === undefined ? null : JSON.stringify(body),
+          {
+            head: (code) => {
+              status = code;
+            },
+            data: (chunk) => {
+              size += chunk.length;
+              if (size <= MOST_QUERY_BYTES) chunks.push(chunk);
+              else {
+                call.abort();
+                done(null);
+              }
+            },
+            end: () => {
+              const json = parseJson(Buffer.concat(chunks).toString("utf8"));
+              done(json === undefined ? null : { status, json });
+            },
+            lost: () => done(null),
+          },
+        );
+        const timer = setTimeout(() => {
+          call.abort();
+          done(null);
+        }, QUERY_MS);
+        timer.unref();
+      });
+  }
+}
