@@ -18,6 +18,8 @@ export interface ToolSpec {
   readonly name: string;
   /** The JSON schema of its arguments, as the client sent it; undefined where it gave none. */
   readonly schema: unknown;
+  /** Its arguments are plain text, not JSON (`type: custom`). @default false */
+  readonly freeform?: boolean;
 }
 
 /**

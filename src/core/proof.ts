@@ -1,0 +1,12 @@
+/**
+ * What the raw text alone tells of a JSON value (a tool call's arguments, a structured reply), whatever the server says of its end.
+ * - `empty`: nothing but whitespace
+ * - `open`: the text ends inside the value
+ * - `closed`: the model itself closed the value, nothing but whitespace follows, and it parses
+ * - `bare`: a number on its own: it parses, but nothing shows that no digit was to follow
+ * - `broken`: no text that could follow makes it JSON
+ */
+export type Shape = "empty" | "open" | "closed" | "bare" | "broken";
+
+/** Whether a value satisfies the client's schema. `unknown`: the schema is beyond bounds, not one we can read, or took too long. */
+export type Validity = "valid" | "invalid" | "unknown";
