@@ -22,6 +22,8 @@ export interface Frame {
   readonly parts: readonly Part[];
   /** Carries usage and nothing else: dropped where only lastword asked for it. */
   readonly usageOnly: boolean;
+  /** Not an event of this wire (keep-alive text, half a JSON): quiet, and never forwarded. */
+  readonly garbage: boolean;
 }
 
 /** How the request of one attempt differs from what the client sent. The untouched first ask is always the start. */
@@ -73,6 +75,8 @@ export interface Ending {
   /** The held tail frames of the last pass, for their unknown fields; empty where it spoke another wire. */
   readonly tail: readonly Frame[];
   readonly report: Report | null;
+  /** The plain bodies of the later passes, for what parts do not carry (logprobs). */
+  readonly later?: readonly JsonObject[];
 }
 
 /**
@@ -111,6 +115,11 @@ export interface Wire {
    */
   readonly alarm: RegExp | null;
   frame(event: string, data: string): Frame;
+  /**
+   * An `output` frame that also holds a finish or a fault, as two: what flows on at once, and the tail to hold. Any other frame alone.
+   * Absent on wires whose events never hold both.
+   */
+  split?(frame: Frame): readonly Frame[];
   /** What a plain body says. */
   parts(body: JsonObject): Part[];
   compose(ask: Ask, compose: Compose): JsonObject;

@@ -1,0 +1,5 @@
+import { chat } from "./chat/chat.ts";
+import type { Wire } from "./wire.ts";
+
+/** Every wire that is served in full. To add one: its folder, and its name here. */
+export const wires: readonly Wire[] = [chat];

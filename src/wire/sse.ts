@@ -1,0 +1,16 @@
+import type { JsonObject } from "../core/json.ts";
+import type { Frame } from "./wire.ts";
+
+/** One whole event of the chat and completions wires. */
+export function dataEvent(json: JsonObject): string {
+  return `data: ${JSON.stringify(json)}\n\n`;
+}
+
+/** A frame as the event it came from. */
+export function eventOf(frame: Frame): string {
+  const name = frame.event === "" ? "" : `event: ${frame.event}\n`;
+  return `${name}data: ${frame.data.replaceAll("\n", "\ndata: ")}\n\n`;
+}
+
+/** The terminal event of the chat and completions wires. */
+export const DONE = "data: [DONE]\n\n";
