@@ -1,6 +1,6 @@
 import type { ModelFacts, WindowSource } from "../upstream/dialect.ts";
 import type { Knowledge } from "../upstream/knowledge.ts";
-import type { Upstream } from "../upstream/upstream.ts";
+import type { Server } from "../upstream/server.ts";
 
 /** What a budget may rely on for one model, in tokens. null: unknown, and nothing is clamped or rejected for it. */
 export interface Known {
@@ -50,12 +50,7 @@ export class Windows {
    * What is known of `model` on `upstream`. Synchronous while the list is fresh.
    * `authorization`: the client's own, used where the list needs a key and none is configured, and then remembered by nobody.
    */
-  known(
-    upstream: Upstream,
-    model: string,
-    configured: Configured,
-    authorization: string | null,
-  ): Known | Promise<Known> {
+  known(upstream: Server, model: string, configured: Configured, authorization: string | null): Known | Promise<Known> {
     // A window by order needs no list, unless the output limit or the reasoning is wanted of one that is there anyway.
     const listing = this.#lists.get(upstream.name);
     if (listing !== undefined && this.#fresh(listing, model)) return this.#merge(upstream, model, configured, listing);
@@ -64,7 +59,7 @@ export class Windows {
       return this.#merge(upstream, model, configured, null);
     }
     return this.#list(upstream, null).then(async (fresh) => {
-      if (fresh.refused === null || upstream.key !== "" || authorization === null)
+      if (fresh.refused === null || upstream.authorization !== null || authorization === null)
         return this.#merge(upstream, model, configured, await this.#inspected(upstream, fresh, model, null));
       const own = await this.#ask(upstream, authorization);
       return this.#merge(upstream, model, configured, await this.#inspected(upstream, own, model, authorization));
@@ -72,30 +67,30 @@ export class Windows {
   }
 
   /** Every listed model, for `/v1/models`, `/status` and `check`. */
-  async listed(upstream: Upstream, authorization: string | null): Promise<readonly ModelFacts[]> {
+  async listed(upstream: Server, authorization: string | null): Promise<readonly ModelFacts[]> {
     const listing = await this.#list(upstream, null);
-    if (listing.refused !== null && upstream.key === "" && authorization !== null)
+    if (listing.refused !== null && upstream.authorization === null && authorization !== null)
       return (await this.#ask(upstream, authorization)).models;
     return listing.models;
   }
 
   /** What is known without asking anybody. */
-  now(upstream: Upstream, model: string, configured: Configured): Known {
+  now(upstream: Server, model: string, configured: Configured): Known {
     return this.#merge(upstream, model, configured, this.#lists.get(upstream.name) ?? null);
   }
 
   /** The listed fact of a model, for judging what an error claims. */
-  listing(upstream: Upstream, model: string): ModelFacts | null {
+  listing(upstream: Server, model: string): ModelFacts | null {
     return this.#lists.get(upstream.name)?.byName.get(model) ?? null;
   }
 
   /** The server was restarted or has loaded a model: its list is asked again before the next decision. */
-  stale(upstream: Upstream): void {
+  stale(upstream: Server): void {
     this.#lists.delete(upstream.name);
   }
 
   /** A model that was not loaded has just answered: it is loaded now, perhaps with another window. */
-  servedBy(upstream: Upstream, model: string): void {
+  servedBy(upstream: Server, model: string): void {
     if (this.listing(upstream, model)?.provisional === true) this.stale(upstream);
   }
 
@@ -106,7 +101,7 @@ export class Windows {
     return age < (facts === undefined || facts.provisional ? PROVISIONAL_MS : this.#ttlMs());
   }
 
-  #list(upstream: Upstream, authorization: string | null): Promise<Listing> {
+  #list(upstream: Server, authorization: string | null): Promise<Listing> {
     const under = this.#asking.get(upstream.name);
     if (under !== undefined) return under;
     const asking = this.#ask(upstream, authorization).then((listing) => {
@@ -122,7 +117,7 @@ export class Windows {
     return asking;
   }
 
-  async #ask(upstream: Upstream, authorization: string | null): Promise<Listing> {
+  async #ask(upstream: Server, authorization: string | null): Promise<Listing> {
     const dialect = await upstream.dialect();
     const answer = await dialect.discover(upstream.query(authorization));
     const models = answer !== null && "models" in answer ? answer.models : [];
@@ -130,12 +125,7 @@ export class Windows {
     return { at: this.#now(), models, byName: index(models), refused };
   }
 
-  async #inspected(
-    upstream: Upstream,
-    listing: Listing,
-    model: string,
-    authorization: string | null,
-  ): Promise<Listing> {
+  async #inspected(upstream: Server, listing: Listing, model: string, authorization: string | null): Promise<Listing> {
     const dialect = upstream.dialectNow;
     const listed = listing.byName.get(model) ?? null;
     if (dialect.inspect === undefined || model === "" || (listed !== null && listed.window !== null)) return listing;
@@ -147,7 +137,7 @@ export class Windows {
     return listing;
   }
 
-  #merge(upstream: Upstream, model: string, configured: Configured, listing: Listing | null): Known {
+  #merge(upstream: Server, model: string, configured: Configured, listing: Listing | null): Known {
     const facts =
       listing?.byName.get(model) ?? (listing !== null && listing.models.length === 1 ? only(listing) : null) ?? null;
     const lessons = this.#knowledge.of(upstream.name, model);
@@ -186,5 +176,5 @@ function index(models: readonly ModelFacts[]): Map<string, ModelFacts> {
 /** A server with one model (llama-server) answers for it under any name. */
 function only(listing: Listing): ModelFacts | null {
   const model = listing.models[0];
-  return model !== undefined && model.anyName ? model : null;
+  return model?.anyName === true ? model : null;
 }

@@ -1,8 +1,9 @@
 import { isIP } from "node:net";
+import type { Upstream } from "../config/upstream.ts";
 import { parseJson } from "../core/json.ts";
 import type { Call, Client, Listener } from "./client.ts";
 import { detect } from "./detect.ts";
-import type { Dialect, DialectName, Query } from "./dialect.ts";
+import type { Dialect, Query } from "./dialect.ts";
 import { dialects } from "./index.ts";
 
 /** An answer to a question of ours is a list or a number: larger ones are not read. */
@@ -12,38 +13,31 @@ const QUERY_MS = 3_000;
 /** How long a failed detection stands before it is tried again. */
 const REDETECT_MS = 5_000;
 
-export interface UpstreamOptions {
+/** One configured upstream at work: where it is, what it speaks, and how it is asked. */
+export class Server {
   readonly name: string;
-  /** As configured; `/v1` is added where no segment of its path starts with `v` and a digit. */
-  readonly url: string;
-  readonly dialect: DialectName | "auto";
-  /** Sent to the upstream in place of the client's own; "" for none. */
-  readonly key: string;
-}
-
-/** One configured server: where it is, what it speaks, and how it is asked. */
-export class Upstream {
-  readonly name: string;
-  readonly key: string;
   readonly base: URL;
   /** Paths without a trailing slash: with and without the version segment. */
   readonly v1: string;
   readonly root: string;
+  /** Of the config; null: the client's own is passed on. */
+  readonly authorization: string | null;
+  readonly #query: string;
   readonly #client: Client;
   #dialect: Dialect | null;
   #detecting: Promise<Dialect> | null = null;
   #detectedAt = Number.NEGATIVE_INFINITY;
 
-  constructor(options: UpstreamOptions, client: Client) {
-    this.name = options.name;
-    this.key = options.key;
-    this.base = new URL(options.url);
-    const path = this.base.pathname.replace(/\/+$/, "");
-    const versioned = /\/v\d[^/]*(?:\/|$)/.test(path);
-    this.v1 = versioned ? path : `${path}/v1`;
-    this.root = versioned ? path.replace(/\/v\d[^/]*$/, "") : path;
+  constructor(config: Upstream, client: Client) {
+    this.name = config.name;
+    this.base = new URL(config.url);
+    this.v1 = this.base.pathname;
+    this.root = this.v1.replace(/\/v\d[^/]*$/, "");
+    this.#query = config.query;
+    this.authorization =
+      config.key !== "" ? `Bearer ${config.key}` : config.basic !== "" ? `Basic ${config.basic}` : null;
     this.#client = client;
-    this.#dialect = options.dialect === "auto" ? null : dialects[options.dialect];
+    this.#dialect = config.dialect === "auto" ? null : dialects[config.dialect];
   }
 
   /** Host and port for people; never credentials or a query. */
@@ -71,7 +65,6 @@ export class Upstream {
     return this.#detecting;
   }
 
-  /** The configured dialect stays; a detected one is asked for again (the server was restarted, perhaps as another). */
   call(
     method: string,
     path: string,
@@ -79,12 +72,13 @@ export class Upstream {
     body: Parameters<Client["call"]>[0]["body"],
     listener: Listener,
   ): Call {
-    return this.#client.call({ origin: this.base.origin, path, method, headers, body }, listener);
+    const full = this.#query === "" ? path : path + (path.includes("?") ? `&${this.#query.slice(1)}` : this.#query);
+    return this.#client.call({ origin: this.base.origin, path: full, method, headers, body }, listener);
   }
 
   /** Authorization for a question of ours: the configured key, else the client's own within its own request. */
   query(clientAuthorization: string | null = null): Query {
-    const authorization = this.key === "" ? clientAuthorization : `Bearer ${this.key}`;
+    const authorization = this.authorization ?? clientAuthorization;
     return (method, where, path, body) =>
       new Promise((resolve) => {
         const headers: Record<string, string> = { accept: "application/json" };

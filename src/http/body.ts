@@ -1,0 +1,41 @@
+import type { IncomingMessage } from "node:http";
+import { failure, Refused } from "../core/error.ts";
+
+/**
+ * A request's whole body.
+ * @throws Refused `request_too_large` as soon as the limit is passed, without reading on; Error if the client leaves
+ */
+export function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
+  const declared = Number(request.headers["content-length"]);
+  if (declared > maxBytes) return Promise.reject(tooLarge(declared, maxBytes));
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    request.on("data", (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > maxBytes) {
+        request.pause();
+        reject(tooLarge(size, maxBytes));
+        return;
+      }
+      chunks.push(chunk);
+    });
+    request.on("end", () => {
+      const [first] = chunks;
+      resolve(chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks, size));
+    });
+    request.on("error", reject);
+    request.on("close", () => {
+      if (!request.complete) reject(new Error("client left"));
+    });
+  });
+}
+
+function tooLarge(bytes: number, maxBytes: number): Refused {
+  return new Refused(
+    failure("request_too_large", `The request body is larger than ${maxBytes} bytes (limits.maxBodyBytes).`, {
+      max_body_bytes: maxBytes,
+      body_bytes: bytes,
+    }),
+  );
+}

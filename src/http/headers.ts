@@ -1,0 +1,79 @@
+import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
+
+/** Headers of one hop (RFC 9110, 7.6.1), which a proxy must not forward. */
+const HOP_BY_HOP = new Set([
+  "connection",
+  "keep-alive",
+  "proxy-authenticate",
+  "proxy-authorization",
+  "proxy-connection",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+  "http2-settings",
+]);
+
+/** What belongs to the client's own hop or to lastword, never to an upstream. */
+const NEVER_SENT = new Set([
+  "host",
+  "expect",
+  "cookie",
+  "x-api-key",
+  "authorization",
+  "origin",
+  "referer",
+  "forwarded",
+]);
+
+function connectionNames(connection: string | string[] | undefined): Set<string> {
+  if (connection === undefined) return EMPTY;
+  const names = String(connection).toLowerCase();
+  if (names === "keep-alive" || names === "close") return EMPTY;
+  return new Set(names.split(",").map((name) => name.trim()));
+}
+const EMPTY: Set<string> = new Set();
+
+/**
+ * The client's headers as an upstream may see them. Credentials are the caller's to add: an inbound key is never among them.
+ * `framed`: the body is sent anew, so its length and encoding are not the client's.
+ */
+export function requestHeaders(headers: IncomingHttpHeaders, framed: boolean): Record<string, string | string[]> {
+  const named = connectionNames(headers.connection);
+  const out: Record<string, string | string[]> = {};
+  for (const name in headers) {
+    const value = headers[name];
+    if (value === undefined || HOP_BY_HOP.has(name) || NEVER_SENT.has(name) || named.has(name)) continue;
+    if (name.startsWith("x-lastword-") || name.startsWith("x-forwarded-") || name.startsWith("sec-fetch-")) continue;
+    if (framed && (name === "content-length" || name === "content-encoding" || name === "accept-encoding")) continue;
+    out[name] = value;
+  }
+  return out;
+}
+
+/** An upstream's headers as the client may see them. `rewritten`: the body is written anew. */
+export function responseHeaders(
+  headers: Record<string, string | string[] | undefined>,
+  rewritten: boolean,
+): Record<string, string | string[]> {
+  const named = connectionNames(headers.connection);
+  const out: Record<string, string | string[]> = {};
+  for (const name in headers) {
+    const value = headers[name];
+    if (value === undefined || HOP_BY_HOP.has(name) || named.has(name)) continue;
+    // The upstream's cross-origin rules and cookies are not lastword's; a page must not be let in by them.
+    if (name.startsWith("access-control-") || name === "set-cookie" || name === "x-powered-by") continue;
+    if (
+      rewritten &&
+      (name === "content-length" || name === "content-encoding" || name === "content-md5" || name === "etag")
+    )
+      continue;
+    out[name] = value;
+  }
+  return out;
+}
+
+/** The key with which the client came, for passing on where no inbound keys are configured. */
+export function clientAuthorization(request: IncomingMessage): string | null {
+  return request.headers.authorization ?? null;
+}

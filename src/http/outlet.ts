@@ -1,0 +1,53 @@
+import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
+
+/**
+ * Where a reply goes: a client's socket, or a recording that several clients read.
+ * Nothing is sent before `head`, and after `end` everything is ignored, so that no caller needs to ask first.
+ */
+export interface Outlet {
+  /** `head` was called: the status is out and a failure can only be told in the stream. */
+  readonly committed: boolean;
+  head(status: number, headers: OutgoingHttpHeaders): void;
+  /** false: the reader is slow; write no more until `onDrain` calls. */
+  write(chunk: Buffer | string): boolean;
+  onDrain(resume: () => void): void;
+  end(chunk?: Buffer | string): void;
+}
+
+/** A client's own response. */
+export class SocketOutlet implements Outlet {
+  readonly #response: ServerResponse;
+  #resume: (() => void) | null = null;
+
+  constructor(response: ServerResponse) {
+    this.#response = response;
+    response.on("drain", () => {
+      const resume = this.#resume;
+      this.#resume = null;
+      resume?.();
+    });
+  }
+
+  get committed(): boolean {
+    return this.#response.headersSent;
+  }
+
+  head(status: number, headers: OutgoingHttpHeaders): void {
+    if (!this.#response.headersSent && !this.#response.destroyed) this.#response.writeHead(status, headers);
+  }
+
+  write(chunk: Buffer | string): boolean {
+    if (this.#response.destroyed || this.#response.writableEnded) return true;
+    return this.#response.write(chunk);
+  }
+
+  onDrain(resume: () => void): void {
+    this.#resume = resume;
+  }
+
+  end(chunk?: Buffer | string): void {
+    if (this.#response.destroyed || this.#response.writableEnded) return;
+    if (chunk === undefined) this.#response.end();
+    else this.#response.end(chunk);
+  }
+}

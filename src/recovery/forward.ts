@@ -1,0 +1,174 @@
+import type { Fault, Finish, Part } from "../core/part.ts";
+import { emptyReply, type Reply, take } from "../core/reply.ts";
+import { solidEnd } from "../stitch/characters.ts";
+import { parseEvents } from "../upstream/frames.ts";
+import type { Frame, Voice, Wire } from "../wire/wire.ts";
+
+/** Reads that have flowed are kept unparsed up to this size; then they are parsed into the reply and let go. */
+const MOST_UNPARSED_BYTES = 256 * 1024;
+
+export interface ForwardOptions {
+  readonly wire: Wire;
+  readonly voice: Voice;
+  /** Tool calls are held until the end. */
+  readonly holdTools: boolean;
+  /** Everything is held until the end. */
+  readonly holdAll: boolean;
+  /** The reply must be known in full at its end (a format is to be proven): no event goes by unparsed. */
+  readonly careful: boolean;
+  /** Usage is in the stream only because lastword asked for it. */
+  readonly dropUsage: boolean;
+  /** Bytes for the client; the first call decides the status. */
+  readonly out: (bytes: Buffer) => void;
+  /** Nothing more is wanted of the stream: its terminal event or a fault was seen. */
+  readonly over: () => void;
+}
+
+interface Held {
+  readonly frame: Frame;
+  readonly bytes: Buffer;
+}
+
+/**
+ * The first showing of a reply: the upstream's own bytes go on as they came.
+ * A scan looks for what is more than plain output, and only then are events parsed; what has flowed is kept and parsed when a cut asks.
+ * Events that are true only if the reply ends here (finish, usage, terminal event) wait, and all behind them, for its end.
+ */
+export class Forward {
+  /** The first output was seen. */
+  started = false;
+  /** Some of the output has reached the client. */
+  shown = false;
+  fault: Fault | null = null;
+  /** How each choice finished. */
+  readonly finishes: Finish[] = [];
+  readonly #o: ForwardOptions;
+  readonly #flowed: Reply = emptyReply();
+  #unparsed: Buffer[] = [];
+  #unparsedBytes = 0;
+  #held: Held[] = [];
+  #holding: boolean;
+  #over = false;
+
+  constructor(options: ForwardOptions) {
+    this.#o = options;
+    this.#holding = options.holdAll;
+  }
+
+  /** Takes a run of whole events. `first`: the first of the stream. */
+  run(events: Buffer, first: boolean): void {
+    if (this.#over) return;
+    const { wire, careful } = this.#o;
+    const plain = this.shown && !careful && !this.#holding && this.#held.length === 0 && wire.alarm !== null;
+    if (plain && wire.alarm?.test(events.toString("latin1")) === false) {
+      this.#keep(events);
+      this.#o.out(events);
+      return;
+    }
+    for (const raw of parseEvents(events, first)) {
+      if (this.#over) return;
+      this.#step(wire.frame(raw.event, raw.data), raw.bytes);
+    }
+  }
+
+  /**
+   * What the held end says: finish, usage, terminal event, and every tool call where calls are held.
+   * Text is not among it unless every event was parsed (`careful`); `settle` gives all.
+   */
+  end(): Reply {
+    const end: Reply = { ...this.#flowed, blocks: this.#flowed.blocks.map((block) => ({ ...block })) };
+    for (const { frame } of this.#held) for (const part of frame.parts) take(end, part);
+    return end;
+  }
+
+  /** What has flowed to the client, and the frames that were held. From here on the voice knows all that was passed. */
+  settle(): { readonly flowed: Reply; readonly held: readonly Frame[] } {
+    this.#parse();
+    return { flowed: this.#flowed, held: this.#held.map((held) => held.frame) };
+  }
+
+  /**
+   * The held events as they came, for an end that is true as it stands; null where it must be written anew: no finish or no terminal
+   * event. Repeated finishes and what stands behind the terminal event are left out.
+   */
+  tail(): { readonly frames: Frame[]; readonly bytes: Buffer } | null {
+    const frames: Frame[] = [];
+    const bytes: Buffer[] = [];
+    let finished = false;
+    let ended = false;
+    for (const { frame, bytes: raw } of this.#held) {
+      if (this.#o.dropUsage && frame.usageOnly) continue;
+      const finishes = frame.parts.some((part) => part.kind === "finish");
+      if (finishes && finished && frame.parts.length === 1) continue;
+      finished ||= finishes;
+      ended ||= frame.parts.some((part) => part.kind === "end");
+      frames.push(frame);
+      bytes.push(raw);
+    }
+    return finished && ended ? { frames, bytes: Buffer.concat(bytes) } : null;
+  }
+
+  #step(frame: Frame, bytes: Buffer): void {
+    if (frame.garbage) return;
+    let ends = false;
+    let waits = frame.kind === "tail";
+    for (const part of frame.parts) {
+      if (part.kind === "fault") {
+        this.fault = part.fault;
+        ends = true;
+      } else if (part.kind === "end") ends = true;
+      else if (part.kind === "finish") {
+        this.finishes.push(part.finish);
+        waits = true;
+      } else if (part.kind === "tool" && this.#o.holdTools) this.#holding = true;
+      else if (part.kind === "text" || part.kind === "reasoning") waits ||= solidEnd(part.text) < part.text.length;
+    }
+    if (frame.kind === "output" || frame.parts.some(isOutput)) this.started = true;
+    if (this.fault === null) {
+      const quietly = frame.kind === "quiet" && (!this.shown || this.#held.length > 0);
+      if (this.#holding || waits || quietly) this.#held.push({ frame, bytes });
+      else this.#release(frame, bytes);
+    }
+    if (ends) {
+      this.#over = true;
+      this.#o.over();
+    }
+  }
+
+  /** More output proves that what was held was not the end. */
+  #release(frame: Frame, bytes: Buffer): void {
+    this.shown ||= frame.kind === "output";
+    for (const held of this.#held) this.#flow(held.frame, held.bytes);
+    this.#held = [];
+    this.#flow(frame, bytes);
+  }
+
+  #flow(frame: Frame, bytes: Buffer): void {
+    if (this.#unparsed.length === 0) this.#take(frame);
+    else this.#keep(bytes);
+    if (bytes.length > 0) this.#o.out(bytes);
+  }
+
+  #keep(bytes: Buffer): void {
+    this.#unparsed.push(bytes);
+    this.#unparsedBytes += bytes.length;
+    if (this.#unparsedBytes > MOST_UNPARSED_BYTES) this.#parse();
+  }
+
+  #parse(): void {
+    for (const run of this.#unparsed) {
+      for (const raw of parseEvents(run, false)) this.#take(this.#o.wire.frame(raw.event, raw.data));
+    }
+    this.#unparsed = [];
+    this.#unparsedBytes = 0;
+  }
+
+  #take(frame: Frame): void {
+    for (const part of frame.parts) take(this.#flowed, part);
+    this.#o.voice.passed(frame);
+  }
+}
+
+function isOutput(part: Part): boolean {
+  return part.kind === "text" || part.kind === "reasoning" || part.kind === "tool";
+}

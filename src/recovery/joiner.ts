@@ -1,0 +1,233 @@
+import type { Fault, Part } from "../core/part.ts";
+import { type Block, emptyReply, type Reply, take, textOf } from "../core/reply.ts";
+import { solidEnd } from "../stitch/characters.ts";
+import type { Seam, SeamVerdict } from "../stitch/seam.ts";
+import type { Frame } from "../wire/wire.ts";
+
+/** What becomes of the text of a pass. */
+export type TextMode =
+  /** It joins the reply through a seam (or directly, where nothing was there before). */
+  | "join"
+  /** The turn is asked again, and its text was shown already: it is kept aside and compared. */
+  | "aside";
+
+export interface JoinerOptions {
+  /** The reply so far; grows by what this pass adds. */
+  readonly known: Reply;
+  /** Decides the joint; null: nothing was there to join. */
+  readonly seam: Seam | null;
+  readonly channel: "text" | "reasoning";
+  readonly text: TextMode;
+  /** Reasoning that was shown is not shown again, unless this pass goes on inside the thought. */
+  readonly reasoning: "show" | "mute";
+  /** Number of this pass, to tell its blocks from those of others. */
+  readonly pass: number;
+  /** New output, cleaned and joined. `frame`: the upstream's own, for its unknown fields. */
+  readonly say: (parts: readonly Part[], frame: Frame) => void;
+  /** Nothing more is wanted of this pass. */
+  readonly over: () => void;
+}
+
+/** Numbers of different passes never meet: a block that a later pass opens is numbered from here. */
+const BLOCKS_PER_PASS = 10_000;
+
+/**
+ * A later pass, joined to what is known: text through its seam, reasoning shown once, tool calls held until the end.
+ * Everything is parsed; the upstream's own frames are handed on with the parts that remain of them.
+ */
+export class Joiner {
+  started = false;
+  fault: Fault | null = null;
+  /** Why the pass cannot be joined. */
+  discard: string | null = null;
+  /** Set once the seam is decided. */
+  seam: { overlap: number; dropped: number } | null = null;
+  /** What this pass says of its end, and its calls, which join `known` only when they are proven. */
+  readonly end: Reply = emptyReply();
+  readonly tail: Frame[] = [];
+  /** Text kept aside. */
+  aside = "";
+  /** New code points that the reply has gained. */
+  gained = 0;
+  readonly #o: JoinerOptions;
+  #waiting: { frame: Frame; parts: Part[] }[] = [];
+  #decided: boolean;
+  /** The end of the text so far that may be half a character. */
+  #residue = "";
+  #residueFrame: Frame | null = null;
+  #over = false;
+
+  constructor(options: JoinerOptions) {
+    this.#o = options;
+    this.#decided = options.seam === null;
+  }
+
+  take(frame: Frame): void {
+    if (this.#over || frame.garbage) return;
+    const flow: Part[] = [];
+    for (const part of frame.parts) {
+      switch (part.kind) {
+        case "text":
+          this.started = true;
+          if (this.#o.text === "aside") this.aside += part.text;
+          else if (part.text !== "") flow.push({ ...part, block: this.#blockOf("text", part.block) });
+          break;
+        case "reasoning":
+          this.started = true;
+          if (this.#o.reasoning === "show" && part.text !== "")
+            flow.push({ ...part, block: this.#blockOf("reasoning", part.block) });
+          break;
+        case "sealed_reasoning":
+          if (this.#o.reasoning === "show") flow.push({ ...part, block: this.#blockOf("reasoning", part.block) });
+          break;
+        case "tool":
+        case "tool_end":
+          this.started = true;
+          take(this.end, { ...part, block: this.#fresh(part.block) });
+          break;
+        case "fault":
+          this.fault = part.fault;
+          this.#stop();
+          return;
+        case "finish":
+        case "usage":
+          take(this.end, part);
+          break;
+        case "end":
+          take(this.end, part);
+          this.#flow(flow, frame);
+          this.#stop();
+          return;
+        default:
+          part satisfies never;
+      }
+    }
+    if (frame.kind === "tail" || frame.parts.some((part) => part.kind === "finish")) this.tail.push(frame);
+    this.#flow(flow, frame);
+  }
+
+  /** The pass has ended: an undecided seam must decide. `cut`: more will come, so half a character is let go. */
+  finish(cut: boolean): void {
+    if (!this.#decided && this.discard === null && this.#o.seam !== null) this.#decide(this.#o.seam.end(), true);
+    if (!cut && this.#residue !== "" && this.#residueFrame !== null) {
+      const part: Part = { kind: "text", block: this.#lastText(), text: this.#residue };
+      this.#residue = "";
+      this.#give([part], this.#residueFrame);
+    }
+  }
+
+  #flow(parts: Part[], frame: Frame): void {
+    if (parts.length === 0 || this.discard !== null) return;
+    if (this.#decided) {
+      this.#solid(parts, frame);
+      return;
+    }
+    this.#waiting.push({ frame, parts });
+    for (const part of parts) {
+      if (part.kind !== this.#o.channel) continue;
+      const verdict = this.#o.seam?.push(part.text);
+      if (verdict !== undefined && verdict.do !== "hold") {
+        this.#decide(verdict, false);
+        return;
+      }
+    }
+  }
+
+  #decide(verdict: SeamVerdict, ended: boolean): void {
+    if (verdict.do === "hold") return;
+    this.#decided = true;
+    if (verdict.do === "discard") {
+      this.discard = verdict.why;
+      this.#waiting = [];
+      if (!ended) this.#stop();
+      return;
+    }
+    this.seam = { overlap: verdict.overlap, dropped: verdict.drop };
+    let drop = verdict.drop;
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const { frame, parts } of waiting) {
+      const left: Part[] = [];
+      for (const part of parts) {
+        if (part.kind !== this.#o.channel || drop === 0) left.push(part);
+        else if (part.text.length <= drop) drop -= part.text.length;
+        else {
+          left.push({ ...part, text: part.text.slice(drop) });
+          drop = 0;
+        }
+      }
+      if (left.length > 0) this.#solid(left, frame);
+    }
+  }
+
+  /** Half a character at the end of the text waits for its other half, or for the end. */
+  #solid(parts: readonly Part[], frame: Frame): void {
+    const solid: Part[] = [];
+    for (const part of parts) {
+      if (part.kind !== "text") {
+        solid.push(part);
+        continue;
+      }
+      const text = this.#residue + part.text;
+      const end = solidEnd(text);
+      this.#residue = text.slice(end);
+      this.#residueFrame = frame;
+      if (end > 0) solid.push({ ...part, text: text.slice(0, end) });
+    }
+    if (solid.length > 0) this.#give(solid, frame);
+  }
+
+  #give(parts: readonly Part[], frame: Frame): void {
+    for (const part of parts) {
+      take(this.#o.known, part);
+      if (part.kind === "text" || part.kind === "reasoning") this.gained += codePoints(part.text);
+    }
+    this.#o.say(parts, frame);
+  }
+
+  /** Text goes on in the reply's last text block, and a resumed thought in the last thought; all else is new. */
+  #blockOf(kind: "text" | "reasoning", block: number): number {
+    const last = this.#o.known.blocks.findLast((have) => have.kind === kind);
+    const joins = kind === "text" ? !this.#behindTools() : this.#o.channel === "reasoning";
+    return last !== undefined && joins ? last.block : this.#fresh(block);
+  }
+
+  #behindTools(): boolean {
+    return this.#o.known.blocks.at(-1)?.kind === "tool";
+  }
+
+  #lastText(): number {
+    return this.#o.known.blocks.findLast((have) => have.kind === "text")?.block ?? this.#fresh(0);
+  }
+
+  #fresh(block: number): number {
+    return this.#o.pass * BLOCKS_PER_PASS + block;
+  }
+
+  #stop(): void {
+    this.#over = true;
+    this.#o.over();
+  }
+}
+
+/** The pass's calls as parts, once they are proven. */
+export function callParts(blocks: readonly Block[]): Part[] {
+  return blocks
+    .filter((block) => block.kind === "tool")
+    .map((block) => ({ kind: "tool", block: block.block, id: block.id, name: block.name, args: block.text }));
+}
+
+/** What a turn that was asked again adds to the text that was shown, or null where it tells another story. */
+export function regrown(shown: Reply, again: string): string | null {
+  const text = textOf(shown);
+  return again.startsWith(text) ? again.slice(text.length) : null;
+}
+
+function codePoints(text: string): number {
+  let count = 0;
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i);
+    if (unit < 0xdc00 || unit > 0xdfff) count++;
+  }
+  return count;
+}

@@ -1,0 +1,243 @@
+import type { Readable } from "node:stream";
+import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
+import { asObject, type JsonObject, parseJson } from "../core/json.ts";
+import type { Fault } from "../core/part.ts";
+import type { Call, Loss } from "../upstream/client.ts";
+import { EventSplitter } from "../upstream/frames.ts";
+import { faultOf } from "../upstream/lessons.ts";
+import type { Server } from "../upstream/server.ts";
+
+/** A single event, and a whole plain body, may be this large: a file in one tool call is; more is not a reply. */
+const MOST_EVENT_BYTES = 32 * 1024 * 1024;
+const MOST_BODY_BYTES = 64 * 1024 * 1024;
+/** Of an error's body, this much is read. */
+const MOST_ERROR_BYTES = 1024 * 1024;
+
+/** Whoever reads a streamed reply: runs of whole events, in order. */
+export interface Reader {
+  /** `status` and headers of a reply that has begun to stream. */
+  opened(headers: Record<string, string | string[] | undefined>): void;
+  /** Whole events. Throws nothing; `first` on the first run of the stream. */
+  run(events: Buffer, first: boolean): void;
+  /** The reply has had output: from now on the idle limit holds instead of the first-byte limit. */
+  readonly started: boolean;
+}
+
+export type Landing =
+  /** The stream ended, or its reader had seen the terminal event and stopped it. */
+  | { readonly kind: "streamed" }
+  | { readonly kind: "plain"; readonly body: JsonObject; readonly headers: Headers }
+  /** An HTTP error. */
+  | { readonly kind: "refused"; readonly fault: Fault; readonly headers: Headers }
+  /** 2xx that is neither events nor JSON, a redirect, an event too large. */
+  | { readonly kind: "garbled"; readonly status: number; readonly what: string }
+  | { readonly kind: "lost"; readonly loss: Loss }
+  /** A limit of time: `first_byte` before any output, `idle` after it. */
+  | { readonly kind: "stalled"; readonly limit: "first_byte" | "idle"; readonly seconds: number }
+  | { readonly kind: "aborted" };
+
+export type Headers = Record<string, string | string[] | undefined>;
+
+export interface Limits {
+  readonly firstByteSeconds: number;
+  readonly idleSeconds: number;
+}
+
+/** One upstream call of a full wire. `landed` is called exactly once, unless `abort` was called before. */
+export class Transport {
+  bytes = 0;
+  readonly #reader: Reader;
+  readonly #limits: Limits;
+  readonly #landed: (landing: Landing) => void;
+  readonly #splitter = new EventSplitter(MOST_EVENT_BYTES);
+  readonly #chunks: Buffer[] = [];
+  #call: Call | null = null;
+  #timer: NodeJS.Timeout | null = null;
+  #waits: "first_byte" | "idle" = "first_byte";
+  #mode: "undecided" | "events" | "body" | "error" = "undecided";
+  #first = true;
+  #status = 0;
+  #headers: Headers = {};
+  #decoder: (Readable & NodeJS.WritableStream) | null = null;
+  #done = false;
+
+  constructor(reader: Reader, limits: Limits, landed: (landing: Landing) => void) {
+    this.#reader = reader;
+    this.#limits = limits;
+    this.#landed = landed;
+  }
+
+  start(upstream: Server, path: string, headers: Record<string, string | string[]>, body: Buffer | string): void {
+    this.#arm("first_byte");
+    this.#call = upstream.call("POST", path, headers, body, {
+      head: (status, received) => this.#head(status, received),
+      data: (chunk) => this.#data(chunk),
+      end: () => {
+        if (this.#decoder === null) this.#end();
+        else this.#decoder.end();
+      },
+      lost: (loss) => this.#land({ kind: "lost", loss }),
+    });
+    if (this.#done) this.#call.abort();
+  }
+
+  pause(): void {
+    this.#call?.pause();
+    // A slow reader is not a silent server.
+    this.#disarm();
+  }
+
+  resume(): void {
+    if (this.#done) return;
+    this.#call?.resume();
+    this.#arm(this.#waits);
+  }
+
+  abort(): void {
+    if (this.#done) return;
+    this.#done = true;
+    this.#release();
+  }
+
+  /** The reader has all it wants (a terminal event was seen): the socket need not be waited for. */
+  stop(): void {
+    this.#land({ kind: "streamed" });
+  }
+
+  #head(status: number, headers: Headers): void {
+    this.#status = status;
+    this.#headers = headers;
+    const encoding = String(headers["content-encoding"] ?? "identity").toLowerCase();
+    this.#decoder = decoderOf(encoding);
+    this.#decoder?.on("data", (chunk: Buffer) => this.#bytes(chunk));
+    this.#decoder?.on("end", () => this.#end());
+    this.#decoder?.on("error", () => this.#land({ kind: "garbled", status, what: "an undecodable body" }));
+    if (status >= 400) this.#mode = "error";
+    else if (status >= 300) this.#land({ kind: "garbled", status, what: "a redirect, which is not followed" });
+    else if (String(headers["content-type"] ?? "").includes("text/event-stream")) this.#open();
+  }
+
+  #open(): void {
+    this.#mode = "events";
+    this.#reader.opened(this.#headers);
+  }
+
+  #data(chunk: Buffer): void {
+    if (this.#done) return;
+    this.bytes += chunk.length;
+    if (this.#decoder !== null) this.#decoder.write(chunk);
+    else this.#bytes(chunk);
+  }
+
+  #bytes(chunk: Buffer): void {
+    if (this.#done) return;
+    if (this.#mode === "events") this.#events(chunk);
+    else this.#collect(chunk);
+    if (this.#done) return;
+    if (this.#waits === "first_byte" && !this.#reader.started) return;
+    this.#arm("idle");
+  }
+
+  #events(chunk: Buffer): void {
+    try {
+      const run = this.#splitter.push(chunk);
+      if (run !== null) this.#pass(run);
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+      this.#land({ kind: "garbled", status: this.#status, what: "an event larger than 32 MiB" });
+    }
+  }
+
+  #pass(run: Buffer): void {
+    const first = this.#first;
+    this.#first = false;
+    this.#reader.run(run, first);
+  }
+
+  #collect(chunk: Buffer): void {
+    this.#chunks.push(chunk);
+    if (this.#mode === "undecided") {
+      // The content type may lie in both directions: the first character tells.
+      const head = Buffer.concat(this.#chunks).toString("latin1").trimStart();
+      if (head === "") return;
+      if (/^(?:data:|event:|id:|retry:|:)/.test(head)) {
+        this.#open();
+        this.#events(Buffer.concat(this.#chunks.splice(0)));
+        return;
+      }
+      if (head.length >= 6 || !/^[deir:]/.test(head)) this.#mode = "body";
+    }
+    const limit = this.#mode === "error" ? MOST_ERROR_BYTES : MOST_BODY_BYTES;
+    if (this.bytes <= limit) return;
+    if (this.#mode === "error") this.#end();
+    else this.#land({ kind: "garbled", status: this.#status, what: "a body larger than 64 MiB" });
+  }
+
+  #end(): void {
+    if (this.#done) return;
+    if (this.#mode === "events") {
+      const rest = this.#splitter.rest();
+      // A last event without its blank line counts if it is whole; the reader's parser decides.
+      if (rest !== null)
+        this.#pass(Buffer.concat([rest, rest.at(-1) === 10 ? Buffer.from("\n") : Buffer.from("\n\n")]));
+      this.#land({ kind: "streamed" });
+      return;
+    }
+    const text = Buffer.concat(this.#chunks).toString("utf8");
+    if (this.#mode === "error") {
+      this.#land({ kind: "refused", fault: faultOf(this.#status, text), headers: this.#headers });
+      return;
+    }
+    const body = asObject(parseJson(text.trim()));
+    if (body === undefined)
+      this.#land({
+        kind: "garbled",
+        status: this.#status,
+        what: text.trim() === "" ? "an empty body" : "a body that is not JSON",
+      });
+    else this.#land({ kind: "plain", body, headers: this.#headers });
+  }
+
+  #arm(what: "first_byte" | "idle"): void {
+    if (this.#timer !== null && this.#waits === what) {
+      this.#timer.refresh();
+      return;
+    }
+    this.#disarm();
+    this.#waits = what;
+    const seconds = what === "idle" ? this.#limits.idleSeconds : this.#limits.firstByteSeconds;
+    this.#timer = setTimeout(() => this.#land({ kind: "stalled", limit: what, seconds }), seconds * 1000);
+  }
+
+  #disarm(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+  }
+
+  #release(): void {
+    this.#disarm();
+    this.#call?.abort();
+    this.#decoder?.destroy();
+  }
+
+  #land(landing: Landing): void {
+    if (this.#done) return;
+    this.#done = true;
+    this.#release();
+    this.#landed(landing);
+  }
+}
+
+function decoderOf(encoding: string): (Readable & NodeJS.WritableStream) | null {
+  switch (encoding) {
+    case "gzip":
+    case "x-gzip":
+      return createGunzip();
+    case "br":
+      return createBrotliDecompress();
+    case "deflate":
+      return createInflate();
+    default:
+      return null;
+  }
+}
