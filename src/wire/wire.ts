@@ -116,6 +116,11 @@ export interface Wire {
   readonly alarm: RegExp | null;
   frame(event: string, data: string): Frame;
   /**
+   * A reader of one stream, for wires whose events lean on earlier ones: a block's kind is told only where it begins, its number
+   * only by its item's id. Every event of the stream goes through it, in order. Absent: `frame` says it all.
+   */
+  frames?(): (event: string, data: string) => Frame;
+  /**
    * An `output` frame that also holds a finish or a fault, as two: what flows on at once, and the tail to hold. Any other frame alone.
    * Absent on wires whose events never hold both.
    */
@@ -123,7 +128,8 @@ export interface Wire {
   /** What a plain body says. */
   parts(body: JsonObject): Part[];
   compose(ask: Ask, compose: Compose): JsonObject;
-  voice(ask: Ask): Voice;
+  /** `id`: what the reply is called where no upstream gave it a name. */
+  voice(ask: Ask, id?: string): Voice;
   /** An error in the wire's shape. */
   error(failure: Failure): JsonObject;
   /** A heartbeat event, only between events. */
