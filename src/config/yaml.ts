@@ -17,17 +17,21 @@ const QUOTING: Readonly<Record<string, string>> = {
   BAD_SCALAR_START: "text that starts with a reserved character (it needs quotes)",
   RESOURCE_EXHAUSTION: "too deep a nesting",
   TAG_RESOLVE_FAILED: "an unknown tag (text that starts with ! needs quotes)",
-  UNEXPECTED_TOKEN: "something that does not belong there",
+  UNEXPECTED_TOKEN: "something that does not belong there (text that holds { or } needs quotes)",
 };
 
 /** Reads YAML 1.2. Problems name the line and never quote the file. */
 export function readYaml(text: string): ConfigText | { readonly problems: readonly Problem[] } {
-  const lines = new LineCounter();
-  const document = parseDocument(text, { prettyErrors: false, lineCounter: lines });
-  const lineAt = (offset: number) => lines.linePos(offset).line;
+  const counter = new LineCounter();
+  const document = parseDocument(text, { prettyErrors: false, lineCounter: counter });
+  const lineAt = (offset: number) => counter.linePos(offset).line;
   const faults = [...document.errors, ...document.warnings];
   if (faults.length > 0) {
-    return { problems: faults.map((fault) => broken(lineAt(fault.pos[0]), QUOTING[fault.code] ?? fault.message)) };
+    // After the first fault of a line the parser tells its echoes.
+    const lines = new Map(faults.reverse().map((fault) => [lineAt(fault.pos[0]), fault]));
+    return {
+      problems: [...lines].reverse().map(([line, { code, message }]) => broken(line, QUOTING[code] ?? message)),
+    };
   }
   let tree: unknown;
   try {
