@@ -56,9 +56,14 @@ export function answerQuery(facts: Facts, ask: Question): Answer {
   return ANSWERERS[facts.dialect](facts, ask) ?? unknownPath(facts.dialect, ask);
 }
 
-const windowOf = (facts: Facts, model: ModelSpec) => (model.window === undefined ? facts.window : model.window);
-const find = (facts: Facts, name: string | null | undefined) =>
-  facts.models.find((model) => model.id === name) ?? facts.models[0] ?? { id: "m" };
+export function windowOf(facts: Facts, model: ModelSpec): number | null {
+  return model.window === undefined ? facts.window : model.window;
+}
+
+/** The model of this name, else the first. */
+export function modelNamed(facts: Facts, name: unknown): ModelSpec {
+  return facts.models.find((model) => model.id === name) ?? facts.models[0] ?? { id: "m" };
+}
 
 function modelList(facts: Facts, item: (model: ModelSpec) => JsonObject): Answer {
   return { json: { object: "list", data: facts.models.map(item) } };
@@ -121,12 +126,12 @@ function llamacpp(): Answerer {
     const at = `${ask.method} ${ask.path}`;
     if (at === "GET /props") {
       const named = ask.search.get("model");
-      const window = facts.router && named === null ? 0 : windowOf(facts, find(facts, named));
+      const window = facts.router && named === null ? 0 : windowOf(facts, modelNamed(facts, named));
       return {
         json: {
           default_generation_settings: { id: 0, n_ctx: window, is_processing: false, params: { n_predict: -1 } },
           total_slots: 1,
-          model_path: `/models/${find(facts, named).id}.gguf`,
+          model_path: `/models/${modelNamed(facts, named).id}.gguf`,
           chat_template: "{{ messages }}",
           modalities: { vision: false, audio: false },
           build_info: "b6500-3d4e5f6a",
@@ -135,7 +140,7 @@ function llamacpp(): Answerer {
     }
     if (at === "GET /health" || at === "GET /v1/health") return { json: { status: "ok" } };
     if (at === "GET /slots")
-      return { json: [{ id: 0, n_ctx: windowOf(facts, find(facts, null)), is_processing: false }] };
+      return { json: [{ id: 0, n_ctx: windowOf(facts, modelNamed(facts, null)), is_processing: false }] };
     if (at === "GET /models") return list(facts, { ...ask, path: "/v1/models" });
     if (facts.counts !== "none") {
       if (at === "POST /tokenize") return { json: { tokens: ids(asString(ask.body.content) ?? "") } };
@@ -226,7 +231,7 @@ function vllm(): Answerer {
       const prompt = asString(ask.body.prompt);
       const open = ask.body.continue_final_message === true;
       const tokens = ids(prompt ?? renderPrompt("chat", ask.body, open));
-      const window = windowOf(facts, find(facts, asString(ask.body.model)));
+      const window = windowOf(facts, modelNamed(facts, asString(ask.body.model)));
       return { json: { count: tokens.length, max_model_len: window, tokens, token_strs: null } };
     }
     return list(facts, ask);

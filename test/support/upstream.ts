@@ -5,10 +5,13 @@ import type { WireName } from "../../src/core/ask.ts";
 import { asObject, asString, type JsonObject, parseJson } from "../../src/core/json.ts";
 import type { DialectName } from "../../src/upstream/dialect.ts";
 import { perform, type Stage } from "./upstream-perform.ts";
-import { type Answer, answerQuery, type Facts, type ModelSpec } from "./upstream-queries.ts";
+import { type Answer, answerQuery, type Facts, type ModelSpec, modelNamed, windowOf } from "./upstream-queries.ts";
 import type { Act, Script } from "./upstream-script.ts";
 
+export { type Nudge, nudges } from "./upstream-nudges.ts";
+export { overflow, prefillRefused } from "./upstream-overflow.ts";
 export { type Answer, type Facts, type ModelSpec, unknownPath } from "./upstream-queries.ts";
+export { type Recital, type ReciteOptions, recite } from "./upstream-recite.ts";
 export * from "./upstream-script.ts";
 export { promptTokens, renderPrompt, tokenize, turnsOf } from "./upstream-tokens.ts";
 
@@ -18,6 +21,8 @@ export interface UpstreamOptions {
   readonly window?: number | null;
   /** @default one model, `m` */
   readonly models?: readonly (string | ModelSpec)[];
+  /** A path before the version segment, for example `/proxy`. @default "" */
+  readonly prefix?: string;
   /** Every request needs `Authorization: Bearer` with this key, or `x-api-key`. */
   readonly needsKey?: string;
   /** @default "exact" */
@@ -33,7 +38,7 @@ export interface Call {
   /** 1 for the first of its kind (generation calls and queries are numbered apart). */
   readonly n: number;
   readonly method: string;
-  /** Without the query string. */
+  /** Without prefix and query string. */
   readonly path: string;
   readonly search: URLSearchParams;
   readonly headers: IncomingHttpHeaders;
@@ -62,7 +67,7 @@ export type QueryHandler = (call: Call) => Answer | Script | Promise<Answer | Sc
 export interface Upstream extends AsyncDisposable {
   /** Base with the version segment, as a config would have it. */
   readonly url: string;
-  /** `http://127.0.0.1:PORT` */
+  /** `http://127.0.0.1:PORT`, and the prefix where there is one. */
   readonly root: string;
   readonly dialect: DialectName;
   /** Generation calls, in order. */
@@ -96,7 +101,15 @@ const PATHS: readonly (readonly [string, WireName])[] = [
 
 /** Starts a server on a free loopback port that speaks one dialect and plays scripts. */
 export async function startUpstream(options: UpstreamOptions): Promise<Upstream> {
-  const { dialect, window = 4096, models = ["m"], counts = "exact", native = "v1", router = false } = options;
+  const {
+    dialect,
+    window = 4096,
+    models = ["m"],
+    counts = "exact",
+    native = "v1",
+    router = false,
+    prefix = "",
+  } = options;
   const facts: Facts = {
     dialect,
     window,
@@ -119,6 +132,7 @@ export async function startUpstream(options: UpstreamOptions): Promise<Upstream>
   async function serve(req: IncomingMessage, res: ServerResponse): Promise<void> {
     const bytes = await read(req);
     const url = new URL(req.url ?? "/", "http://upstream");
+    if (url.pathname.startsWith(`${prefix}/`)) url.pathname = url.pathname.slice(prefix.length);
     const wire = req.method === "POST" ? wireAt(url.pathname, base, dialect) : null;
     const list = wire === null ? queries : calls;
     const { call, stage } = receive(req, res, url, bytes, wire, list.length + 1);
@@ -170,7 +184,7 @@ export async function startUpstream(options: UpstreamOptions): Promise<Upstream>
       body,
       wire,
       dialect,
-      window: facts.models.find((model) => model.id === body.model)?.window ?? window,
+      window: windowOf(facts, modelNamed(facts, body.model)),
       socket: sockets.get(req.socket) ?? 0,
       receivedAt: performance.now(),
       get aborted() {
@@ -213,7 +227,7 @@ export async function startUpstream(options: UpstreamOptions): Promise<Upstream>
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
-  const root = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const root = `http://127.0.0.1:${(server.address() as AddressInfo).port}${prefix}`;
 
   async function close(): Promise<void> {
     const closed = new Promise((resolve) => server.close(resolve));
