@@ -51,6 +51,10 @@ export interface Resume {
   readonly echo: "never" | "plain" | "always";
   /** Resumes inside a thought; false: text only. */
   readonly thoughts: boolean;
+  /** Top-level fields for resuming inside a thought, where they differ. */
+  readonly setThought: JsonObject;
+  /** Documented or known to resume; false: tried, and found out from the head of the pass. */
+  readonly sure: boolean;
 }
 
 /** What servers speak. A dialect knows nothing of wires beyond their names and field names. */

@@ -105,6 +105,10 @@ export interface Wire {
   readonly name: WireName;
   /** Below `/v1`, for example `/chat/completions`. */
   readonly path: string;
+  /** Where a cap is written that the client did not ask for. */
+  readonly capField: string;
+  /** Where the client says what format the reply must have; left out of continuations, whose grammar would start anew. */
+  readonly formatField: string;
   /** @throws Refused `invalid_request`, naming the field */
   read(body: JsonObject): Ask;
   /** What of the request costs prompt tokens, in prompt order. */

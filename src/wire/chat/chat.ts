@@ -13,6 +13,8 @@ import { ChatVoice } from "./voice.ts";
 export const chat: Wire = {
   name: "chat",
   path: "/chat/completions",
+  capField: "max_tokens",
+  formatField: "response_format",
   read,
   pieces,
   alarm: ALARM,
