@@ -84,6 +84,7 @@ interface Received {
 function send(method: string, url: string, body: string | null, headers: Record<string, string>) {
   const pieces: Buffer[] = [];
   const watchers = new Set<() => void>();
+  let answered = false;
   let over = false;
   const tell = () => {
     for (const watch of watchers) watch();
@@ -92,13 +93,16 @@ function send(method: string, url: string, body: string | null, headers: Record<
     body === null ? {} : { "content-type": "application/json", "content-length": String(Buffer.byteLength(body)) };
   const req = request(url, { method, headers: { ...own, ...headers }, agent: false });
   const done = new Promise<Received>((resolve, reject) => {
-    req.on("error", reject);
+    req.on("error", (error) => {
+      if (!answered) reject(error); // once a head has come, `broken` tells it
+    });
     req.on("response", (res) => {
+      answered = true;
       res.on("data", (piece: Buffer) => {
         pieces.push(piece);
         tell();
       });
-      res.on("error", () => {}); // a broken body is told by `broken`
+      res.on("error", () => {});
       res.on("close", () => {
         over = true;
         tell();

@@ -3,7 +3,8 @@ import type { WireName } from "../../src/core/ask.ts";
 import { asNumber, asObject, type JsonObject } from "../../src/core/json.ts";
 import type { DialectName } from "../../src/upstream/dialect.ts";
 import { sse } from "./sse.ts";
-import { chatWriter, completionsWriter, joinTools } from "./upstream-chat.ts";
+import { chatWriter, joinTools } from "./upstream-chat.ts";
+import { completionsWriter } from "./upstream-completions.ts";
 import { messagesWriter } from "./upstream-messages.ts";
 import { type Outlet, outlet } from "./upstream-outlet.ts";
 import { responsesWriter } from "./upstream-responses.ts";
@@ -20,7 +21,7 @@ export interface Stage {
   readonly res: ServerResponse;
   /** Aborted once the response is over, in whatever way. */
   readonly gone: AbortSignal;
-  reset(): void;
+  reset(how: "reset" | "close"): void;
   pause(gate: string): Promise<void>;
 }
 
@@ -122,7 +123,7 @@ async function playPlain(script: Script, stage: Stage, writer: Writer, out: Outl
           await out.bytes(bytes.subarray(0, bytes.length / 2));
           await settled();
         }
-        stage.reset();
+        stage.reset(act.how);
         return;
       case "wait":
       case "pause":
@@ -168,7 +169,7 @@ async function control(
       return true;
     case "reset":
       await settled();
-      stage.reset();
+      stage.reset(act.how);
       return true;
     default:
       return act satisfies never;

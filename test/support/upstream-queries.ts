@@ -287,7 +287,7 @@ function ids(text: string): number[] {
 }
 
 /** LM Studio answers 200 to whatever it does not know. */
-export function unknownPath(dialect: DialectName, ask: Pick<Question, "method" | "path">): Answer {
+function unknownPath(dialect: DialectName, ask: Pick<Question, "method" | "path">): Answer {
   switch (dialect) {
     case "lmstudio":
       return { json: { error: `Unexpected endpoint or method. (${ask.method} ${ask.path})` } };

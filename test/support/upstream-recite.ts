@@ -19,7 +19,7 @@ import {
 import { renderPrompt, type Turn, tokenize, turnsOf } from "./upstream-tokens.ts";
 
 /** All that a model would say if nothing cut it: reasoning, then text, then tool calls. */
-export interface Recital {
+interface Recital {
   readonly reasoning?: string;
   readonly text?: string;
   readonly tools?: readonly { readonly name: string; readonly args: string | JsonObject; readonly id?: string }[];

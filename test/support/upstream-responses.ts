@@ -58,18 +58,22 @@ export function responsesWriter(scene: Scene): Writer {
     const item = open;
     open = null;
     if (item === null) return [];
-    const last = emit("response.output_item.done", { ...place(item), item: shape(item, status, true) });
+    const ends = endsOf(item).map(([type, fields]) => emit(type, fields));
+    return [...ends, emit("response.output_item.done", { ...place(item), item: shape(item, status, true) })];
+  }
+
+  /** What comes before an item's own end. */
+  function endsOf(item: Item): [string, JsonObject][] {
     switch (item.kind) {
       case "message":
         return [
-          emit("response.output_text.done", { ...at(item, true), text: item.text, logprobs: [] }),
-          emit("response.content_part.done", { ...at(item, true), part: outputText(item.text) }),
-          last,
+          ["response.output_text.done", { ...at(item, true), text: item.text, logprobs: [] }],
+          ["response.content_part.done", { ...at(item, true), part: outputText(item.text) }],
         ];
       case "reasoning":
-        return [emit("response.reasoning_text.done", { ...at(item, true), text: item.text }), last];
+        return [["response.reasoning_text.done", { ...at(item, true), text: item.text }]];
       case "tool":
-        return [emit("response.function_call_arguments.done", { ...at(item, false), arguments: item.text }), last];
+        return [["response.function_call_arguments.done", { ...at(item, false), arguments: item.text }]];
       default:
         return item.kind satisfies never;
     }

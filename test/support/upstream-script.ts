@@ -39,7 +39,7 @@ export type Act =
   | { readonly act: "wait"; readonly ms: number }
   | { readonly act: "pause"; readonly gate: string }
   | { readonly act: "stall" }
-  | { readonly act: "reset" }
+  | { readonly act: "reset"; readonly how: "reset" | "close" }
   | { readonly act: "eof" }
   | { readonly act: "over"; readonly transport: Transport };
 
@@ -127,8 +127,10 @@ export const wait = (ms: number): Act => ({ act: "wait", ms });
 export const pause = (gate = ""): Act => ({ act: "pause", gate });
 /** Nothing more, ever; the socket stays open. */
 export const stall = (): Act => ({ act: "stall" });
-/** Destroys the socket. */
-export const reset = (): Act => ({ act: "reset" });
+/** Destroys the socket: the client reads what was sent, then ECONNRESET. As a plain reply: in the middle of its body. */
+export const reset = (): Act => ({ act: "reset", how: "reset" });
+/** Closes the socket without ending the body. */
+export const drop = (): Act => ({ act: "reset", how: "close" });
 /** Ends the body properly here. The end of a script does the same. */
 export const eof = (): Act => ({ act: "eof" });
 /** How the bytes of this call travel; anywhere in the script. */

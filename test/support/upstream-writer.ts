@@ -61,3 +61,10 @@ export function summary(script: Script, choice = 0): Summary {
   all.tools = all.tools.filter(() => true); // closes holes of skipped indexes
   return all;
 }
+
+/** The choices that a script speaks in. */
+export function choicesOf(script: Script): number[] {
+  const indexes = new Set([0]);
+  for (const act of script) if (act.act === "say" || act.act === "finish") indexes.add(act.choice);
+  return [...indexes].sort((a, b) => a - b);
+}

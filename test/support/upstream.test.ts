@@ -5,10 +5,14 @@ import { get, postPlain, postStream, startStream } from "./client.ts";
 import {
   comment,
   done,
+  drop,
+  eof,
   errorEvent,
   finish,
+  headers,
   over,
   pause,
+  promptTokens,
   reply,
   reset,
   role,
@@ -21,6 +25,7 @@ import {
   type Upstream,
   type UpstreamOptions,
   usage,
+  wait,
 } from "./upstream.ts";
 
 const open: Upstream[] = [];
@@ -63,6 +68,14 @@ describe("one script on every wire and dialect", () => {
         for (const part of ["Hello", "hm", "c1"]) expect(body).toContain(part);
         expect(up.calls.map((call) => call.wire)).toEqual([wire, wire]);
       });
+
+  test("Responses events are numbered in order", async () => {
+    const up = await start({ dialect: "openai" });
+    up.next(...PLAY);
+    const streamed = await postStream(`${up.url}/responses`, ASK);
+    const numbers = streamed.chunks.map((chunk) => chunk.sequence_number);
+    expect(numbers).toEqual(numbers.map((_, index) => index));
+  });
 
   test("completions", async () => {
     const up = await start({ dialect: "vllm" });
@@ -120,9 +133,12 @@ describe("transport", () => {
 });
 
 describe("ends", () => {
-  test("reset: what was said arrives, the body is broken", async () => {
+  test.each([
+    ["reset", reset],
+    ["drop", drop],
+  ])("%s: what was said arrives, the body is broken", async (_, end) => {
     const up = await start({ dialect: "generic" });
-    up.next(say("Hel"), reset());
+    up.next(say("Hel"), end());
     const streamed = await postStream(`${up.url}/chat/completions`, ASK);
     expect([streamed.text(), streamed.broken]).toEqual(["Hel", true]);
     expect(await up.calls[0]?.ended).toBe("reset");
@@ -164,6 +180,13 @@ describe("ends", () => {
     expect((await live.done).text()).toBe("ab");
   });
 
+  test("a head alone, then the end of an empty body", async () => {
+    const up = await start({ dialect: "generic" });
+    up.next(headers(), wait(1), eof());
+    const streamed = await postStream(`${up.url}/chat/completions`, ASK);
+    expect([streamed.status, streamed.bytes.length, streamed.broken]).toEqual([200, 0, false]);
+  });
+
   test("a status with a body, an error event, a call without a script", async () => {
     const up = await start({ dialect: "lmstudio" });
     up.next(status(429, { error: "slow" }, { "retry-after": "3" }));
@@ -201,7 +224,9 @@ describe("queries", () => {
     const direct = await postPlain(`${up.url}/chat/completions/input_tokens`, ASK);
     const template = await postPlain(`${up.root}/apply-template`, ASK);
     const tokens = await postPlain(`${up.root}/tokenize`, { content: template.json?.prompt ?? null });
-    expect(direct.json?.input_tokens).toBe(asArray(tokens.json?.tokens).length);
+    expect([direct.json?.input_tokens, asArray(tokens.json?.tokens).length]).toEqual(
+      Array(2).fill(promptTokens("chat", ASK)),
+    );
   });
 
   test("an answer of the test's own goes first; a key may be needed", async () => {

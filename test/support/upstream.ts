@@ -8,12 +8,11 @@ import { perform, type Stage } from "./upstream-perform.ts";
 import { type Answer, answerQuery, type Facts, type ModelSpec, modelNamed, windowOf } from "./upstream-queries.ts";
 import type { Act, Script } from "./upstream-script.ts";
 
-export { type Nudge, nudges } from "./upstream-nudges.ts";
-export { overflow, prefillRefused } from "./upstream-overflow.ts";
-export { type Answer, type Facts, type ModelSpec, unknownPath } from "./upstream-queries.ts";
-export { type Recital, type ReciteOptions, recite } from "./upstream-recite.ts";
+export { nudges } from "./upstream-nudges.ts";
+export { overflow } from "./upstream-overflow.ts";
+export { recite } from "./upstream-recite.ts";
 export * from "./upstream-script.ts";
-export { promptTokens, renderPrompt, tokenize, turnsOf } from "./upstream-tokens.ts";
+export { promptTokens, tokenize } from "./upstream-tokens.ts";
 
 export interface UpstreamOptions {
   readonly dialect: DialectName;
@@ -62,7 +61,7 @@ export interface Call {
 }
 
 export type Handler = (call: Call, n: number) => Script | Promise<Script>;
-export type QueryHandler = (call: Call) => Answer | Script | Promise<Answer | Script>;
+type QueryHandler = (call: Call) => Answer | Script | Promise<Answer | Script>;
 
 export interface Upstream extends AsyncDisposable {
   /** Base with the version segment, as a config would have it. */
@@ -131,6 +130,7 @@ export async function startUpstream(options: UpstreamOptions): Promise<Upstream>
 
   async function serve(req: IncomingMessage, res: ServerResponse): Promise<void> {
     const bytes = await read(req);
+    if (bytes === null) return;
     const url = new URL(req.url ?? "/", "http://upstream");
     if (url.pathname.startsWith(`${prefix}/`)) url.pathname = url.pathname.slice(prefix.length);
     const wire = req.method === "POST" ? wireAt(url.pathname, base, dialect) : null;
@@ -203,10 +203,10 @@ export async function startUpstream(options: UpstreamOptions): Promise<Upstream>
       model: asString(body.model) ?? facts.models[0]?.id ?? "m",
       res,
       gone: gone.signal,
-      reset() {
+      reset(how) {
         reset = true;
-        res.destroy();
-        req.socket.resetAndDestroy();
+        if (how === "reset") req.socket.resetAndDestroy();
+        else req.socket.destroy();
       },
       pause: (gate) => gates.wait(gate, gone.signal),
     };
@@ -297,9 +297,14 @@ function keyRefusal(key: string | undefined, headers: IncomingHttpHeaders): Scri
   return scripted({ status: 401, json: { error } });
 }
 
-async function read(req: IncomingMessage): Promise<Buffer> {
+/** The whole body; null where the client left before its end. */
+async function read(req: IncomingMessage): Promise<Buffer | null> {
   const pieces: Buffer[] = [];
-  for await (const piece of req) pieces.push(piece as Buffer);
+  try {
+    for await (const piece of req) pieces.push(piece as Buffer);
+  } catch {
+    return null;
+  }
   return Buffer.concat(pieces);
 }
 
