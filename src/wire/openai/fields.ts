@@ -14,10 +14,14 @@ export function invalid(param: string, message: string): Refused {
  * The cap asked for. Null and absent are none, -1 is `unlimited`; of several the smallest counts.
  * @throws Refused where a field is not a whole number of at least `least`
  */
-export function readCap(body: JsonObject, least: 0 | 1): { cap: Cap | null; unlimited: boolean } {
+export function readCap(
+  body: JsonObject,
+  least: 0 | 1,
+  fields: readonly string[] = CAP_FIELDS,
+): { cap: Cap | null; unlimited: boolean } {
   let cap: Cap | null = null;
   let unlimited = false;
-  for (const field of CAP_FIELDS) {
+  for (const field of fields) {
     const value = body[field];
     if (value === undefined || value === null) continue;
     if (typeof value !== "number" || !Number.isInteger(value) || (value < least && value !== -1)) {
