@@ -28,6 +28,8 @@ export interface ToolSpec {
  */
 export type Piece =
   | { readonly kind: "text"; readonly role: string; readonly text: string; readonly opens: boolean }
+  /** A prompt that the client tokenised itself. */
+  | { readonly kind: "tokens"; readonly count: number }
   | { readonly kind: "image"; readonly url: string; readonly detail: "low" | "high" | "auto" }
   | { readonly kind: "audio"; readonly base64: string; readonly format: string }
   | { readonly kind: "file"; readonly base64: string; readonly mime: string }

@@ -22,7 +22,7 @@ export const chat: Wire = {
   split: (frame) => splitFrame(frame, chatChoice),
   parts: (body) => readBody(body, chatChoice),
   compose,
-  voice: (ask) => new ChatVoice(ask),
+  voice: (ask, id) => new ChatVoice(ask, id),
   error: errorObject,
   heartbeat: (form) => heartbeat(form, "chat.completion.chunk", chatChoice.silence),
 };

@@ -17,7 +17,8 @@ export const chatChoice: Choice = {
   silence: { delta: {} },
 };
 
-function says(value: Json | undefined): boolean {
+/** Whether a field holds anything. */
+export function says(value: Json | undefined): boolean {
   if (value === undefined || value === null || value === "" || value === false) return false;
   if (Array.isArray(value)) return value.length > 0;
   return !isObject(value) || Object.keys(value).length > 0;
@@ -82,7 +83,7 @@ function callsOf(said: JsonObject): Part[] {
     parts.push({ ...pieceOf(called), block: asNumber(call?.index) ?? position, id: asString(call?.id) ?? "" });
   });
   const legacy = asObject(said.function_call);
-  if (legacy !== undefined) parts.push({ ...pieceOf(legacy), block: 0, id: "" });
+  if (legacy !== undefined && says(legacy)) parts.push({ ...pieceOf(legacy), block: 0, id: "" });
   return parts;
 }
 

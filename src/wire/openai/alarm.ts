@@ -1,23 +1,26 @@
+/** A key that matters with a value that says something. Inside of strings quotes are escaped, so that text never matches. */
+const KEY = String.raw`"(?:finish_reason|done_reason|error|tool_calls|function_call|usage|timings|signature|data)"[ \t]*:(?![ \t]*(?:null|""|\[\]))`;
+
+/** Values that matter: `"object": "error"`, and the types of sealed reasoning. */
+const VALUE = String.raw`"(?:error"[ \t]*[,}]|reasoning\.)`;
+
+/** The text begins with anything but `data: {`. */
+const START = String.raw`^(?!data: ?\{)`;
+
+/** A line end that is not one of the two behind `}`, with the next `data: {` or the end of the text after them. */
+const LINE = String.raw`\n(?!(?<=\}\n)\n(?:data: ?\{|$)|(?<=\}\n\n)(?:data: ?\{|$))|\r`;
+
+/** Half an event, and the next one on its line. */
+const HALF = String.raw`data: ?\{"(?<=[^\n]data: ?\{")`;
+
+/** Escaped letters and dots (a key in disguise), U+FFFD, half of a surrogate pair. */
+const ESCAPE = String.raw`\\u(?:00(?:[4-7]|2[eE])|[fF]{3}[dD]|[dD][89abAB]..(?!\\u[dD][c-fC-F])|(?<!(?<!\\)\\u[dD][89abAB]..\\u)[dD][c-fC-F])`;
+
+/** U+FFFD as bytes. */
+const REPLACED = String.raw`\xef\xbf\xbd`;
+
 /**
- * Anything in latin1 text of whole events that is more than plain output, for the chat and completions wires.
- * Every branch begins with a fixed, rare byte, so that a scan costs about a nanosecond per byte and cannot backtrack.
+ * Matches, in latin1 text of whole events of the chat and completions wires, anything that is more than plain output.
+ * Each branch begins with a fixed byte, which V8 compares four at a time: about 2 ns per byte. Nothing in it can backtrack.
  */
-export const ALARM = new RegExp(
-  [
-    // A key that matters, with a value that says something. Keys inside of strings are escaped and do not match.
-    String.raw`"(?:finish_reason|done_reason|error|tool_calls|function_call|usage|timings|signature|data)"[ \t]*:(?![ \t]*(?:null|""|\[[ \t]*\]|\{[ \t]*\}))`,
-    String.raw`"(?:error"[ \t]*[,}]|reasoning\.)`,
-    // A line that is not one whole `data: {...}` followed by an empty line.
-    String.raw`^(?!data: ?\{)`,
-    String.raw`(?<![}\n])\n`,
-    String.raw`\}\n(?!\n)`,
-    String.raw`\n\n(?!data: ?\{|$)`,
-    String.raw`\r`,
-    // Half an event with the next one on its line.
-    String.raw`(?<=[^\n]data: ?)\{"`,
-    // Escaped letters (a key in disguise), U+FFFD, half of a surrogate pair.
-    String.raw`\\u(?:00[4-7]|[fF]{3}[dD]|[dD][89abAB]..(?!\\u[dD][c-fC-F])|(?<!(?<!\\)\\u[dD][89abAB]..\\u)[dD][c-fC-F])`,
-    // The same in bytes: U+FFFD, and characters that are not whole.
-    String.raw`\xef\xbf\xbd|[\xc0-\xdf](?![\x80-\xbf])|[\xe0-\xef](?![\x80-\xbf]{2})|[\xf0-\xff](?![\x80-\xbf]{3})|"[\x80-\xbf]`,
-  ].join("|"),
-);
+export const ALARM = new RegExp([START, KEY, VALUE, LINE, ESCAPE, HALF, REPLACED].join("|"));

@@ -1,22 +1,22 @@
 import type { Ask } from "../../core/ask.ts";
 import type { Failure } from "../../core/error.ts";
-import { asArray, asObject, isObject, type JsonObject } from "../../core/json.ts";
+import { asArray, asObject, asString, isObject, type JsonObject } from "../../core/json.ts";
 import { lastwordOf } from "../report.ts";
 import { DONE, dataEvent, eventOf } from "../sse.ts";
 import type { Ending, Frame, Report } from "../wire.ts";
 import { errorObject } from "./error.ts";
-import { finishOf, wordOf } from "./finish.ts";
+import { wordOf } from "./finish.ts";
 import { usageObject } from "./usage.ts";
 
 /** By these a client tells one reply from another: the first pass's stand on everything that later passes say. */
 const IDENTITY = ["id", "created", "model", "system_fingerprint", "service_tier", "provider"] as const;
 
-/** What is the same in both names of one thing: `chat.completion` and its chunks. */
-export interface Kind {
+/** The names of one wire's things. */
+export interface Names {
   /** `object` of a chunk, of a body. */
   readonly chunk: string;
   readonly whole: string;
-  /** Where no upstream gave an id. */
+  /** Id of a reply to which no upstream gave one. */
   readonly id: string;
   /** What a choice holds that says nothing. */
   readonly silence: JsonObject;
@@ -24,12 +24,12 @@ export interface Kind {
 
 /** All around the choices of a reply on the chat and completions wires: identity, finish, usage, errors, terminal event. */
 export class Envelope {
-  readonly #kind: Kind;
+  readonly #names: Names;
   readonly #ask: Ask;
   #identity: JsonObject | null = null;
 
-  constructor(kind: Kind, ask: Ask) {
-    this.#kind = kind;
+  constructor(names: Names, ask: Ask) {
+    this.#names = names;
     this.#ask = ask;
   }
 
@@ -42,27 +42,28 @@ export class Envelope {
 
   /** A chunk with these choices; `own` is the upstream's, whose unknown fields survive. */
   chunk(own: JsonObject | null, choices: JsonObject[]): JsonObject {
-    return this.#around(own, this.#kind.chunk, choices);
+    return this.#around(own, this.#names.chunk, choices);
   }
 
-  /** A body with these choices. */
-  body(own: JsonObject | null, choices: JsonObject[]): JsonObject {
-    return this.#around(own, this.#kind.whole, choices);
+  /** The first choice of a chunk while the reply goes on. */
+  open(choice: JsonObject): JsonObject {
+    const { native_finish_reason, done_reason, stop_reason, ...rest } = choice;
+    return { ...rest, finish_reason: null };
   }
 
   /** Finish, usage if it was asked for, terminal event. */
   finish(ending: Ending): string {
     const own = ending.tail.find(finishes)?.json ?? null;
-    const choice = asObject(asArray(own?.choices)[0]) ?? {};
-    const closing = this.chunk(own, [closed({ index: 0, ...choice, ...this.#kind.silence }, this.word(ending))]);
+    const { logprobs, ...choice } = firstChoice(own);
+    const quiet = {
+      index: 0,
+      ...choice,
+      ...this.#names.silence,
+      ...(logprobs === undefined ? {} : { logprobs: null }),
+    };
+    const closing = this.chunk(own, [this.#closed(quiet, ending)]);
     if (ending.report !== null) closing.lastword = lastwordOf(ending.report);
     return dataEvent(closing) + this.#usage(ending) + DONE;
-  }
-
-  /** The finish in this wire's words. */
-  word(ending: Ending): string {
-    const { functions, tools } = this.#ask.body;
-    return wordOf(ending.finish, functions !== undefined && tools === undefined);
   }
 
   fail(failure: Failure): string {
@@ -77,19 +78,28 @@ export class Envelope {
     return tail.map(told).join("");
   }
 
-  /** Finish, usage and terminal event of a plain body that is told as a stream. */
-  closeBody(body: JsonObject): string {
+  /** The first pass's body with this as its one choice, and everything else joined. */
+  body(first: JsonObject | null, choice: JsonObject, ending: Ending): JsonObject {
+    const body = this.#around(first, this.#names.whole, [this.#closed(choice, ending)]);
+    if (ending.usage !== null) body.usage = usageObject(ending.usage);
+    else if (first?.usage !== undefined) body.usage = first.usage;
+    if (ending.report !== null) body.lastword = lastwordOf(ending.report);
+    return body;
+  }
+
+  /** A plain body as a stream: each choice's output, each one's finish, usage if it was asked for. `said` makes a choice a chunk's. */
+  stream(body: JsonObject, said: (choice: JsonObject) => JsonObject): string {
     const { usage, lastword, ...rest } = body;
-    const ends = asArray(body.choices)
+    const choices = asArray(body.choices)
       .filter(isObject)
-      .map((choice, position) => {
-        const finish = finishOf(choice, body);
-        return closed({ index: position, ...kept(choice), ...this.#kind.silence }, finish?.raw ?? "stop");
-      });
+      .map((choice, index) => ({ index, ...choice }));
     let all = "";
-    ends.forEach((choice, i) => {
-      const last = i === ends.length - 1 && lastword !== undefined ? { lastword } : {};
-      all += dataEvent({ ...this.chunk(rest, [choice]), ...last });
+    for (const choice of choices) all += dataEvent(this.chunk(rest, [this.open(said(choice))]));
+    choices.forEach((choice, i) => {
+      const { logprobs, ...kept } = said(choice);
+      const closing = this.chunk(rest, [{ ...kept, ...this.#names.silence, finish_reason: ended(choice) }]);
+      if (lastword !== undefined && i === choices.length - 1) closing.lastword = lastword;
+      all += dataEvent(closing);
     });
     if (this.#ask.wantsUsage && isObject(usage)) all += dataEvent({ ...this.chunk(null, []), usage });
     return all + DONE;
@@ -101,27 +111,38 @@ export class Envelope {
     return dataEvent({ ...this.chunk(own, []), usage: usageObject(ending.usage) });
   }
 
+  /** Words beside a finish that is no longer the upstream's own would contradict it. */
+  #closed(choice: JsonObject, ending: Ending): JsonObject {
+    const word = wordOf(ending.finish, callsFunctions(this.#ask));
+    return choice.finish_reason === word ? choice : { ...this.open(choice), finish_reason: word };
+  }
+
   #around(own: JsonObject | null, object: string, choices: JsonObject[]): JsonObject {
     if (own !== null) this.learn(own);
-    const { id, model } = { id: this.#kind.id, model: this.#ask.model };
-    if (own === null) return { id, object, created: 0, model, ...this.#identity, choices };
-    const { usage, error, obfuscation, ...rest } = own;
+    const nameless = { id: this.#names.id, object, created: 0, model: this.#ask.model };
+    if (own === null) return { ...nameless, ...this.#identity, choices };
+    // These are of one pass, and x_groq repeats its usage.
+    const { usage, error, obfuscation, x_groq, ...rest } = own;
     return { ...rest, object, ...this.#identity, choices };
   }
+}
+
+/** The client speaks of functions, as they were before tools. */
+export function callsFunctions(ask: Ask): boolean {
+  return ask.body.functions !== undefined && ask.body.tools === undefined;
+}
+
+export function firstChoice(json: JsonObject | null): JsonObject {
+  return asObject(asArray(json?.choices)[0]) ?? {};
 }
 
 function finishes(frame: Frame): boolean {
   return frame.parts.some((part) => part.kind === "finish");
 }
 
-/** Words beside a finish reason that is no longer the upstream's own would contradict it. */
-function closed(choice: JsonObject, word: string): JsonObject {
-  if (choice.finish_reason === word) return choice;
-  const { native_finish_reason, done_reason, stop_reason, ...rest } = choice;
-  return { ...rest, finish_reason: word };
-}
-
-function kept(choice: JsonObject): JsonObject {
-  const { message, text, logprobs, ...rest } = choice;
-  return rest;
+/** A plain body is whole, whatever it says or does not say of its finish. */
+function ended(choice: JsonObject): string {
+  const word = asString(choice.finish_reason) ?? "";
+  if (word !== "") return word;
+  return asArray(asObject(choice.message)?.tool_calls).length > 0 ? "tool_calls" : "stop";
 }

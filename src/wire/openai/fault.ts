@@ -7,11 +7,16 @@ import type { Fault } from "../../core/part.ts";
  */
 export function faultOf(event: string, data: Json): Fault | null {
   const json = asObject(data) ?? asObject(asArray(data)[0]);
-  const error = json?.error || asObject(asArray(json?.choices)[0])?.error;
+  const error = [json?.error, asObject(asArray(json?.choices)[0])?.error].find(isError);
   if (error) return read(isObject(error) ? error : { message: asString(error) ?? asString(json?.message) }, data);
   if (json?.object === "error" && typeof json.message === "string") return read(json, data);
   if (event === "error") return read(json ?? { message: asString(data) }, data);
   return null;
+}
+
+/** Truthy, but for PHP's empty array. */
+function isError(value: Json | undefined): boolean {
+  return Boolean(value) && !(Array.isArray(value) && value.length === 0);
 }
 
 function read(error: JsonObject, body: unknown): Fault {

@@ -1,63 +1,75 @@
-import { asArray, asObject, asString, isObject, type Json, type JsonObject } from "../../core/json.ts";
+import { asArray, asNumber, asObject, asString, isObject, type Json, type JsonObject } from "../../core/json.ts";
 
 /**
- * Log probabilities of one choice: chat's list of tokens under `content`, or completions' four parallel arrays.
- * Null where there are none.
+ * Log probabilities of one choice, over all passes. They come as chat's list of tokens under `content`, or as completions'
+ * parallel arrays (`tokens`, `token_logprobs`, `top_logprobs`, `text_offset`).
  */
-export function tokensOf(logprobs: Json | undefined): string[] | null {
-  const given = asObject(logprobs);
-  const listed = given?.content ?? given?.tokens;
-  if (!Array.isArray(listed)) return null;
-  return listed.map((token) => asString(token) ?? asString(asObject(token)?.token) ?? "");
-}
+export class Logprobs {
+  readonly #passes: (JsonObject | null)[] = [];
+  /** Where the first text began, and how long the text is so far, in characters: offsets count on. */
+  #from: number | null = null;
+  #length = 0;
 
-/**
- * Several passes' log probabilities as one, or null where a pass lacks them or they do not spell `text`: better none than
- * arrays that are off by a token.
- */
-export function joinLogprobs(passes: readonly (Json | undefined)[], text: string): JsonObject | null {
-  const tokens: string[] = [];
-  const joined: JsonObject = {};
-  for (const pass of passes) {
-    const more = tokensOf(pass);
-    if (more === null) return null;
-    tokens.push(...more);
-    for (const [name, value] of Object.entries(asObject(pass) ?? {})) {
-      joined[name] = Array.isArray(value) ? [...asArray(joined[name]), ...value] : (joined[name] ?? value);
-    }
+  /** What was delivered as it came. */
+  heard(logprobs: Json | undefined, text: string): void {
+    if (text !== "" || isObject(logprobs)) this.#passes.push(asObject(logprobs) ?? null);
+    this.#from ??= asNumber(asArray(asObject(logprobs)?.text_offset)[0]) ?? null;
+    this.#length += text.length;
   }
-  if (tokens.join("") !== text) return null;
-  if (Array.isArray(joined.text_offset)) joined.text_offset = offsets(tokens, joined.text_offset[0]);
-  return joined;
+
+  /** What goes with `text`, a part of what they came with: the tokens that spell it, or null. */
+  fitted(logprobs: JsonObject, text: string): JsonObject | null {
+    const run = runOf(logprobs, text);
+    const offset = asNumber(asArray(run?.text_offset)[0]);
+    if (run === null || offset === undefined) return run;
+    const shift = (this.#from ?? 0) + this.#length - offset;
+    return { ...run, text_offset: asArray(run.text_offset).map((at) => (asNumber(at) ?? 0) + shift) };
+  }
+
+  /** All that was heard, or null: a part without them, or tokens that do not spell the text, would put every index off. */
+  joined(text: string): JsonObject | null {
+    const joined: JsonObject = {};
+    for (const pass of this.#passes) {
+      if (pass === null) return null;
+      for (const [name, value] of Object.entries(pass)) {
+        joined[name] = Array.isArray(value) ? [...asArray(joined[name]), ...value] : (joined[name] ?? value);
+      }
+    }
+    return this.#passes.length > 0 && spelled(tokensOf(joined)) === text ? joined : null;
+  }
 }
 
-/** Later passes count from their own start; a client reads offsets into the whole text. */
-function offsets(tokens: readonly string[], first: Json | undefined): number[] {
-  let at = typeof first === "number" ? first : 0;
-  return tokens.map((token) => {
-    const here = at;
-    at += token.length;
-    return here;
-  });
+function tokensOf(logprobs: JsonObject): Json[] {
+  return asArray(logprobs.content ?? logprobs.tokens);
 }
 
-/** The run of these tokens that spells `text`, which may be shorter where a seam dropped some; null where no run does. */
-export function runOf(logprobs: Json | undefined, text: string): JsonObject | null {
+/** A seam drops text at the front, and half a character at the end waits: what is left is an end or a beginning. */
+function runOf(logprobs: JsonObject, text: string): JsonObject | null {
   const tokens = tokensOf(logprobs);
-  if (tokens === null || !isObject(logprobs)) return null;
-  const start = tokens.join("").indexOf(text);
-  if (start < 0 || text === "") return null;
-  let at = 0;
-  const from = tokens.findIndex((token) => {
-    if (at === start) return true;
-    at += token.length;
-    return false;
-  });
-  let spelled = "";
-  let to = from;
-  while (from >= 0 && spelled.length < text.length && to < tokens.length) spelled += tokens[to++];
-  if (spelled !== text) return null;
+  const all = spelled(tokens);
+  const atEnd = all.endsWith(text);
+  const within = count(tokens, atEnd ? all.length - text.length : text.length);
+  const [from, to] = atEnd ? [within, tokens.length] : [0, within];
+  if (text === "" || spelled(tokens.slice(from, to)) !== text) return null;
+  const entries = Object.entries(logprobs);
   return Object.fromEntries(
-    Object.entries(logprobs).map(([name, value]) => [name, Array.isArray(value) ? value.slice(from, to) : value]),
+    entries.map(([name, value]) => [name, Array.isArray(value) ? value.slice(from, to) : value]),
   );
+}
+
+/** How many tokens from the front spell this many characters. */
+function count(tokens: readonly Json[], characters: number): number {
+  let length = 0;
+  let many = 0;
+  while (many < tokens.length && length < characters) length += spelled([tokens[many++] ?? null]).length;
+  return many;
+}
+
+/** A token may be less than a character: where there are bytes, these say what it spells. */
+function spelled(tokens: readonly Json[]): string {
+  if (tokens.every((token) => Array.isArray(asObject(token)?.bytes))) {
+    const bytes = tokens.flatMap((token) => asArray(asObject(token)?.bytes));
+    return new TextDecoder().decode(Uint8Array.from(bytes.filter((byte) => typeof byte === "number")));
+  }
+  return tokens.map((token) => asString(token) ?? asString(asObject(token)?.token) ?? "").join("");
 }

@@ -1,0 +1,43 @@
+import { asArray, asObject, isObject, type Json, type JsonObject } from "../../core/json.ts";
+import type { Part } from "../../core/part.ts";
+import type { Block } from "../../core/reply.ts";
+
+export type ToolPart = Extract<Part, { kind: "tool" }>;
+
+/** Numbers the tool calls of a reply: the same index for all pieces of one call, a fresh one for each call that a later pass makes. */
+export class Calls {
+  readonly #open = new Map<number, { readonly index: number; id: string }>();
+  #count = 0;
+
+  place(block: number, id: string): number {
+    const known = this.#open.get(block);
+    if (known !== undefined && (id === "" || known.id === "" || known.id === id)) {
+      if (known.id === "") known.id = id;
+      return known.index;
+    }
+    const index = this.#count++;
+    this.#open.set(block, { index, id });
+    return index;
+  }
+
+  /** A piece for a delta; the one that bears the name begins its call. */
+  piece(part: ToolPart, own: Json | undefined): JsonObject {
+    const index = this.place(part.block, part.id);
+    if (part.name === "") return { index, function: { arguments: part.args } };
+    return { index, ...this.#call(index, part, own) };
+  }
+
+  /** A call for a message. */
+  whole(call: Block, own: Json | undefined): JsonObject {
+    const { id, name, text } = call;
+    return this.#call(this.place(call.block, id), { id, name, args: text }, own);
+  }
+
+  /** `own`: the upstream's calls, whose unknown fields survive. */
+  #call(index: number, call: { id: string; name: string; args: string }, own: Json | undefined): JsonObject {
+    const id = call.id === "" ? `call_${index}` : call.id;
+    const theirs = asArray(own).find((one) => isObject(one) && one.id === id);
+    const { index: _, ...rest } = asObject(theirs) ?? {};
+    return { ...rest, id, type: "function", function: { name: call.name, arguments: call.args } };
+  }
+}
