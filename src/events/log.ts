@@ -1,0 +1,85 @@
+import type { Event } from "./event.ts";
+import { shown } from "./names.ts";
+import { reportLines, type Tally } from "./tally.ts";
+
+export type Level = "error" | "warn" | "info" | "debug";
+type Fields = Readonly<Record<string, string | number | boolean | null>>;
+
+/** Where log lines go. `write` never throws; `close` returns when all is written. */
+export interface LogSink {
+  write(level: Level, message: string, fields: Fields): void;
+  close(): void;
+}
+
+export interface Log {
+  event(event: Event): void;
+  /** For what is not an event: start, stop, faults of lastword itself. Never content or keys. */
+  say(level: Level, message: string, fields?: Fields): void;
+  /** The tally lines, at shutdown. */
+  tally(tallies: readonly Tally[]): void;
+  close(): void;
+}
+
+const LEVELS = ["error", "warn", "info", "debug"] as const;
+
+/** Events hold no content, and so nothing here has to leave any out. */
+export function createLog(level: Level | "silent", sink: LogSink): Log {
+  const most = level === "silent" ? -1 : LEVELS.indexOf(level);
+  const heard = (of: Level) => LEVELS.indexOf(of) <= most;
+  const say = (of: Level, message: string, fields: Fields = {}) => {
+    if (heard(of)) sink.write(of, message, fields);
+  };
+  return {
+    event(event) {
+      // Decided before the line is made: most events are for debugging and cost nothing otherwise.
+      const of = levelOf(event);
+      if (heard(of)) sink.write(of, event.type, fieldsOf(event));
+    },
+    say,
+    tally: (tallies) => {
+      for (const line of reportLines(tallies)) say("info", line);
+    },
+    close: () => sink.close(),
+  };
+}
+
+function levelOf(event: Event): Level {
+  switch (event.type) {
+    case "received":
+    case "planned":
+    case "attempt_started":
+    case "first_output":
+    case "attempt_ended":
+    case "seam":
+      return "debug";
+    case "finished":
+      if (event.outcome === "failed") return "error";
+      return event.outcome === "complete" || event.outcome === "healed" || event.outcome === "canceled"
+        ? "info"
+        : "warn";
+    case "warned":
+      return "warn";
+    case "learned":
+      return "info";
+    case "upstream_state":
+      return event.reachable ? "info" : "warn";
+    case "config":
+      return event.change === "refused" ? "error" : "info";
+    default:
+      return event satisfies never;
+  }
+}
+
+/** An event's own fields, flat. Names and reasons may be an upstream's or a client's own words, and are bounded. */
+function fieldsOf(event: Event): Fields {
+  const { type: _, ...fields } = event;
+  if (!("facts" in fields)) return bounded(fields);
+  const { facts, ...rest } = fields;
+  const { seam, ...flat } = facts;
+  return bounded({ ...rest, ...flat, overlap: seam?.overlap ?? null, dropped: seam?.dropped ?? null });
+}
+
+function bounded(fields: Fields): Fields {
+  const pairs = Object.entries(fields);
+  return Object.fromEntries(pairs.map(([name, value]) => [name, typeof value === "string" ? shown(value) : value]));
+}

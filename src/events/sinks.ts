@@ -1,0 +1,49 @@
+import type { Level, LogSink } from "./log.ts";
+
+/** JSON lines on stderr, or readable text where it is a terminal. Each loads only what it needs. */
+export async function stderrSink(): Promise<LogSink> {
+  if (!process.stderr.isTTY) return await jsonSink(2);
+  process.stderr.on("error", ignore);
+  return textSink(
+    (line) => void process.stderr.write(line),
+    () => new Date(),
+  );
+}
+
+/** A terminal that was closed or a disk that is full costs the log, not the proxy. */
+function ignore(): void {}
+
+/** One JSON object a line: `time`, `level`, `msg`, then the fields. Written without blocking the event loop. */
+export async function jsonSink(fd: number): Promise<LogSink> {
+  const { pino } = await import("pino");
+  const destination = pino.destination({ fd, sync: false });
+  destination.on("error", ignore);
+  const logger = pino(
+    {
+      level: "debug",
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (level) => ({ level }) },
+    },
+    destination,
+  );
+  return {
+    write: (level, message, fields) => logger[level](fields, message),
+    close: () => destination.flushSync(),
+  };
+}
+
+const COLOURS: Readonly<Record<Level, number>> = { error: 31, warn: 33, info: 36, debug: 90 };
+
+/** `12:03:04 info  finished model=qwen outcome=healed`; empty values are left out. */
+export function textSink(write: (line: string) => void, now: () => Date): LogSink {
+  return {
+    write(level, message, fields) {
+      const pairs = Object.entries(fields).filter(([, value]) => value !== null && value !== "");
+      const rest = pairs.map(([name, value]) => ` \x1b[90m${name}=\x1b[0m${value}`).join("");
+      const time = now().toTimeString().slice(0, 8);
+      write(`\x1b[90m${time}\x1b[0m \x1b[${COLOURS[level]}m${level.padEnd(5)}\x1b[0m ${message}${rest}\n`);
+    },
+    close() {},
+  };
+}
