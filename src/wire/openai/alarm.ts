@@ -1,8 +1,8 @@
 /** A key that matters with a value that says something. Inside of strings quotes are escaped, so that text never matches. */
-const KEY = String.raw`"(?:finish_reason|done_reason|error|tool_calls|function_call|usage|timings|signature|data)"[ \t]*:(?![ \t]*(?:null|""|\[\]))`;
+const KEY = String.raw`"(?:finish_reason|done_reason|error|tool_calls|function_call|usage|timings|signature)"[ \t]*:(?![ \t]*(?:null|""|\[\]))`;
 
 /** Values that matter: `"object": "error"`, and the types of sealed reasoning. */
-const VALUE = String.raw`"(?:error"[ \t]*[,}]|reasoning\.)`;
+const VALUE = String.raw`"(?:error"[ \t]*[,}]|reasoning\.(?:encrypted|summary)")`;
 
 /** The text begins with anything but `data: {`. */
 const START = String.raw`^(?!data: ?\{)`;
