@@ -80,6 +80,10 @@ function fieldsOf(event: Event): Fields {
 }
 
 function bounded(fields: Fields): Fields {
-  const pairs = Object.entries(fields);
-  return Object.fromEntries(pairs.map(([name, value]) => [name, typeof value === "string" ? shown(value) : value]));
+  const out: Record<string, string | number | boolean | null> = {};
+  for (const name in fields) {
+    const value = fields[name] ?? null;
+    out[name] = typeof value === "string" && value !== "" ? shown(value) : value;
+  }
+  return out;
 }
