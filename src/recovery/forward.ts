@@ -10,6 +10,8 @@ const MOST_UNPARSED_BYTES = 256 * 1024;
 export interface ForwardOptions {
   readonly wire: Wire;
   readonly voice: Voice;
+  /** Bytes go on as they came, whatever they say; events are only watched. Healing is off. */
+  readonly clear: boolean;
   /** Tool calls are held until the end. */
   readonly holdTools: boolean;
   /** Everything is held until the end. */
@@ -49,14 +51,27 @@ export class Forward {
   #held: Held[] = [];
   #holding: boolean;
   #over = false;
+  /** Of a clear stream, what came before its first output. */
+  #unsent: Buffer[] = [];
 
   constructor(options: ForwardOptions) {
     this.#o = options;
     this.#holding = options.holdAll;
   }
 
+  /** Of a clear stream the bytes flow here, and not as events. */
+  raw(chunk: Buffer): void {
+    if (!this.#o.clear) return;
+    if (this.shown) this.#o.out(chunk);
+    else this.#unsent.push(chunk);
+  }
+
   /** Takes a run of whole events. `first`: the first of the stream. */
   run(events: Buffer, first: boolean): void {
+    if (this.#o.clear) {
+      this.#watch(events, first);
+      return;
+    }
     if (this.#over) return;
     const { wire, careful } = this.#o;
     const plain = this.shown && !careful && !this.#holding && this.#held.length === 0 && wire.alarm !== null;
@@ -106,6 +121,30 @@ export class Forward {
       bytes.push(raw);
     }
     return finished && ended ? { frames, bytes: Buffer.concat(bytes) } : null;
+  }
+
+  /** What a clear stream held back until its first output, which never came. */
+  rest(): Buffer {
+    return Buffer.concat(this.#unsent.splice(0));
+  }
+
+  #watch(events: Buffer, first: boolean): void {
+    if (this.shown && this.#o.wire.alarm?.test(events.toString("latin1")) === false) return;
+    for (const raw of parseEvents(events, first)) {
+      const frame = this.#o.wire.frame(raw.event, raw.data);
+      for (const part of frame.parts) {
+        take(this.#flowed, part);
+        if (part.kind === "finish") this.finishes.push(part.finish);
+        // Behind the first output a fault is the client's to read, as it came.
+        else if (part.kind === "fault" && !this.shown) this.fault = part.fault;
+        if (isOutput(part)) this.started = true;
+      }
+    }
+    if (this.fault !== null) this.#o.over();
+    else if (this.started && !this.shown) {
+      this.shown = true;
+      this.#o.out(this.rest());
+    }
   }
 
   #step(frame: Frame, bytes: Buffer): void {

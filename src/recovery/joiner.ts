@@ -2,6 +2,7 @@ import type { Fault, Part } from "../core/part.ts";
 import { type Block, emptyReply, type Reply, take, textOf } from "../core/reply.ts";
 import { solidEnd } from "../stitch/characters.ts";
 import type { Seam, SeamVerdict } from "../stitch/seam.ts";
+import { parseEvents } from "../upstream/frames.ts";
 import type { Frame } from "../wire/wire.ts";
 
 /** What becomes of the text of a pass. */
@@ -24,6 +25,8 @@ export interface JoinerOptions {
   readonly pass: number;
   /** New output, cleaned and joined. `frame`: the upstream's own, for its unknown fields. */
   readonly say: (parts: readonly Part[], frame: Frame) => void;
+  /** Reads one event of the upstream's wire. */
+  readonly frame: (event: string, data: string) => Frame;
   /** Nothing more is wanted of this pass. */
   readonly over: () => void;
 }
@@ -49,6 +52,8 @@ export class Joiner {
   aside = "";
   /** New code points that the reply has gained. */
   gained = 0;
+  /** Characters of output that the pass brought, dropped or not. */
+  heard = 0;
   readonly #o: JoinerOptions;
   #waiting: { frame: Frame; parts: Part[] }[] = [];
   #decided: boolean;
@@ -62,10 +67,17 @@ export class Joiner {
     this.#decided = options.seam === null;
   }
 
+  raw(): void {}
+
+  run(events: Buffer, first: boolean): void {
+    for (const raw of parseEvents(events, first)) this.take(this.#o.frame(raw.event, raw.data));
+  }
+
   take(frame: Frame): void {
     if (this.#over || frame.garbage) return;
     const flow: Part[] = [];
     for (const part of frame.parts) {
+      if (part.kind === "text" || part.kind === "reasoning") this.heard += part.text.length;
       switch (part.kind) {
         case "text":
           this.started = true;
@@ -83,7 +95,7 @@ export class Joiner {
         case "tool":
         case "tool_end":
           this.started = true;
-          take(this.end, { ...part, block: this.#fresh(part.block) });
+          take(this.end, { ...part, block: this.#fresh("tool", part.block) });
           break;
         case "fault":
           this.fault = part.fault;
@@ -106,11 +118,15 @@ export class Joiner {
     this.#flow(flow, frame);
   }
 
-  /** The pass has ended: an undecided seam must decide. `cut`: more will come, so half a character is let go. */
-  finish(cut: boolean): void {
+  /** The pass has ended: an undecided seam must decide. */
+  close(): void {
     if (!this.#decided && this.discard === null && this.#o.seam !== null) this.#decide(this.#o.seam.end(), true);
-    if (!cut && this.#residue !== "" && this.#residueFrame !== null) {
-      const part: Part = { kind: "text", block: this.#lastText(), text: this.#residue };
+  }
+
+  /** The reply has ended: what looked like half a character was all of it. */
+  flush(): void {
+    if (this.#residue !== "" && this.#residueFrame !== null) {
+      const part: Part = { kind: "text", block: this.#blockOf("text", 0), text: this.#residue };
       this.#residue = "";
       this.#give([part], this.#residueFrame);
     }
@@ -188,20 +204,14 @@ export class Joiner {
   /** Text goes on in the reply's last text block, and a resumed thought in the last thought; all else is new. */
   #blockOf(kind: "text" | "reasoning", block: number): number {
     const last = this.#o.known.blocks.findLast((have) => have.kind === kind);
-    const joins = kind === "text" ? !this.#behindTools() : this.#o.channel === "reasoning";
-    return last !== undefined && joins ? last.block : this.#fresh(block);
+    const joins = kind === "text" || this.#o.channel === "reasoning";
+    return last !== undefined && joins ? last.block : this.#fresh(kind, block);
   }
 
-  #behindTools(): boolean {
-    return this.#o.known.blocks.at(-1)?.kind === "tool";
-  }
-
-  #lastText(): number {
-    return this.#o.known.blocks.findLast((have) => have.kind === "text")?.block ?? this.#fresh(0);
-  }
-
-  #fresh(block: number): number {
-    return this.#o.pass * BLOCKS_PER_PASS + block;
+  /** The upstream's own number, unless an earlier pass has used it for another block of this kind. */
+  #fresh(kind: Block["kind"], block: number): number {
+    const taken = this.#o.known.blocks.some((have) => have.kind === kind && have.block === block);
+    return taken ? this.#o.pass * BLOCKS_PER_PASS + block : block;
   }
 
   #stop(): void {

@@ -48,7 +48,7 @@ export type PassEnd =
   /** The seam could not be decided; nothing of the pass was shown. `demote`: the server does not resume. */
   | { readonly on: "discarded"; readonly demote: boolean; readonly generated: number }
   /** A limit of time ended it: nothing flows any more. */
-  | { readonly on: "timeout"; readonly failure: Failure; readonly where: Where };
+  | { readonly on: "timeout"; readonly failure: Failure };
 
 /** Numbers of this moment that the decision needs. */
 export interface Facts {
@@ -143,3 +143,5 @@ export type Action =
   | { readonly do: "stop"; readonly cause: Cause; readonly failure: Failure | null; readonly as: "partial" | "error" }
   /** Nothing was given to the client: a typed error. */
   | { readonly do: "fail"; readonly failure: Failure };
+
+export type Send = Extract<Action, { do: "send" }>;

@@ -17,7 +17,9 @@ const MOST_ERROR_BYTES = 1024 * 1024;
 export interface Reader {
   /** `status` and headers of a reply that has begun to stream. */
   opened(headers: Record<string, string | string[] | undefined>): void;
-  /** Whole events. Throws nothing; `first` on the first run of the stream. */
+  /** Bytes as they came, before `run` sees them as events; for passing on what is not to be changed. */
+  raw(chunk: Buffer): void;
+  /** Whole events. `first`: the first run of the stream. */
   run(events: Buffer, first: boolean): void;
   /** The reply has had output: from now on the idle limit holds instead of the first-byte limit. */
   readonly started: boolean;
@@ -26,7 +28,7 @@ export interface Reader {
 export type Landing =
   /** The stream ended, or its reader had seen the terminal event and stopped it. */
   | { readonly kind: "streamed" }
-  | { readonly kind: "plain"; readonly body: JsonObject; readonly headers: Headers }
+  | { readonly kind: "plain"; readonly body: JsonObject; readonly raw: Buffer; readonly headers: Headers }
   /** An HTTP error. */
   | { readonly kind: "refused"; readonly fault: Fault; readonly headers: Headers }
   /** 2xx that is neither events nor JSON, a redirect, an event too large. */
@@ -34,7 +36,9 @@ export type Landing =
   | { readonly kind: "lost"; readonly loss: Loss }
   /** A limit of time: `first_byte` before any output, `idle` after it. */
   | { readonly kind: "stalled"; readonly limit: "first_byte" | "idle"; readonly seconds: number }
-  | { readonly kind: "aborted" };
+  /** Ended from outside: the client left, or the deadline came. */
+  | { readonly kind: "aborted" }
+  | { readonly kind: "expired" };
 
 export type Headers = Record<string, string | string[] | undefined>;
 
@@ -139,6 +143,7 @@ export class Transport {
   }
 
   #events(chunk: Buffer): void {
+    this.#reader.raw(chunk);
     try {
       const run = this.#splitter.push(chunk);
       if (run !== null) this.#pass(run);
@@ -183,7 +188,8 @@ export class Transport {
       this.#land({ kind: "streamed" });
       return;
     }
-    const text = Buffer.concat(this.#chunks).toString("utf8");
+    const raw = Buffer.concat(this.#chunks);
+    const text = raw.toString("utf8");
     if (this.#mode === "error") {
       this.#land({ kind: "refused", fault: faultOf(this.#status, text), headers: this.#headers });
       return;
@@ -195,7 +201,7 @@ export class Transport {
         status: this.#status,
         what: text.trim() === "" ? "an empty body" : "a body that is not JSON",
       });
-    else this.#land({ kind: "plain", body, headers: this.#headers });
+    else this.#land({ kind: "plain", body, raw, headers: this.#headers });
   }
 
   #arm(what: "first_byte" | "idle"): void {

@@ -1,0 +1,340 @@
+import type { Outcome } from "../core/cut.ts";
+import type { JsonObject } from "../core/json.ts";
+import type { Finish, Part, Usage } from "../core/part.ts";
+import { callsOf, emptyReply, type Reply, take, textOf } from "../core/reply.ts";
+import { solidEnd } from "../stitch/characters.ts";
+import { lastwordOf } from "../wire/report.ts";
+import type { Ending, Frame, Report, Voice } from "../wire/wire.ts";
+import { Forward } from "./forward.ts";
+import type { Job } from "./job.ts";
+import { callParts, Joiner } from "./joiner.ts";
+import type { PassRequest } from "./request.ts";
+import type { Send } from "./state.ts";
+import type { Teller } from "./teller.ts";
+import type { Headers } from "./transport.ts";
+
+/** What an ending needs beside the reply. */
+export interface Told {
+  readonly report: Report | null;
+  readonly usage: Usage | null;
+  readonly facts: { readonly outcome: Outcome; readonly attempts: number; readonly cause: string | null };
+}
+
+/** What the last pass was read by. */
+export type PassReader = Forward | Joiner;
+
+/**
+ * The reply in the making: what is known of it over all passes, and what of that the client has been shown.
+ * As long as the first showing stands it is the upstream's own bytes; it is taken apart only when something must be written in its place.
+ */
+export class Draft {
+  readonly shown = { text: false, reasoning: false, tool: false };
+  /** Called before new output of a later pass reaches the client. */
+  onSaid: (() => void) | null = null;
+  readonly #job: Job;
+  readonly #voice: Voice;
+  readonly #teller: Teller;
+  /** All that the reply consists of, without the last pass's calls. */
+  #known: Reply = emptyReply();
+  /** Parts of `#known` that wait until the whole is proven. */
+  #waiting: { readonly parts: readonly Part[]; readonly frame: Frame | null }[] = [];
+  /** The first showing, streamed or plain, while it stands as it came. */
+  #forward: Forward | null = null;
+  #plain: { readonly json: JsonObject; readonly raw: Buffer } | null = null;
+  /** What the last pass says of its end, with its calls. */
+  #end: Reply = emptyReply();
+  #tail: readonly Frame[] = [];
+  #headers: Headers = {};
+  #firstBody: JsonObject | null = null;
+  readonly #laterBodies: JsonObject[] = [];
+
+  constructor(job: Job, voice: Voice, teller: Teller) {
+    this.#job = job;
+    this.#voice = voice;
+    this.#teller = teller;
+  }
+
+  get known(): Reply {
+    return this.#known;
+  }
+
+  get end(): Reply {
+    return this.#end;
+  }
+
+  // ---- a pass begins
+
+  /**
+   * Makes what the passes so far gave part of the reply, so that the next can join it.
+   * false: the turn is asked again and nothing of it was shown, so that the next pass is a first showing.
+   */
+  keep(send: Send): boolean {
+    const again =
+      send.strategy !== "prefill" && send.strategy !== "raw" && send.strategy !== "nudge" && send.strategy !== "parts";
+    if (again && this.#untouched) {
+      this.#known = emptyReply();
+      this.#waiting = [];
+      this.#forward = null;
+      this.#plain = null;
+      return false;
+    }
+    this.#takeApart();
+    return true;
+  }
+
+  get #untouched(): boolean {
+    const { text, reasoning, tool } = this.shown;
+    return !text && !reasoning && !tool && this.#forward?.shown !== true;
+  }
+
+  /** Reads a first showing. */
+  forward(request: PassRequest, over: () => void): Forward {
+    const { ask, wire, policy, heal } = this.#job;
+    const proven = ask.structured !== null;
+    this.#forward = new Forward({
+      wire,
+      voice: this.#voice,
+      clear: !heal && ask.stream,
+      holdTools: policy.toolCalls === "whole",
+      holdAll: !ask.stream || (proven && policy.structured === "whole"),
+      careful: proven || !ask.stream,
+      dropUsage: request.dropUsage,
+      out: (bytes) => this.#teller.say(bytes),
+      over,
+    });
+    return this.#forward;
+  }
+
+  /** Reads a pass that goes on with what is known. */
+  joiner(send: Send, request: PassRequest, pass: number, over: () => void): Joiner {
+    const proven = this.#job.ask.structured !== null;
+    return new Joiner({
+      known: this.#known,
+      seam: request.seam,
+      channel: request.channel,
+      text: send.strategy === "reask" && this.shown.text ? "aside" : "join",
+      reasoning: this.shown.reasoning && request.channel === "text" ? "mute" : "show",
+      pass,
+      say: (parts, frame) => {
+        if (proven) this.#waiting.push({ parts, frame });
+        else this.#say(parts, frame);
+      },
+      frame: (event, data) => request.wire.frame(event, data),
+      over,
+    });
+  }
+
+  // ---- a pass has ended
+
+  heard(headers: Headers): void {
+    this.#headers = headers;
+    this.#teller.heard(headers);
+  }
+
+  /** A plain body is read as the one event that it is. */
+  takePlain(reader: PassReader, json: JsonObject, raw: Buffer, parts: readonly Part[]): void {
+    if (reader instanceof Forward) {
+      this.#forward = null;
+      this.#plain = { json, raw };
+      this.#end = emptyReply();
+      for (const part of parts) take(this.#end, part);
+      this.#end.ended = true;
+    } else {
+      this.#laterBodies.push(json);
+      reader.take({ kind: "output", event: "", data: "", json: null, parts, usageOnly: false, garbage: false });
+      reader.end.ended = true;
+    }
+  }
+
+  /** Closes the reader of a pass; afterwards `end` tells its end and `full` the whole reply with it. */
+  close(reader: PassReader): void {
+    if (reader instanceof Joiner) {
+      reader.close();
+      this.#end = reader.end;
+      this.#tail = reader.tail;
+    } else if (this.#plain === null) this.#end = reader.end();
+  }
+
+  /** No reply began. */
+  nothing(): void {
+    this.#end = emptyReply();
+    this.#tail = [];
+  }
+
+  /** The whole reply with the last pass; what had flowed is parsed for it. */
+  full(): Reply {
+    if (this.#plain !== null) return this.#end;
+    const full = emptyReply();
+    if (this.#forward === null) {
+      for (const block of [...this.#known.blocks, ...callsOf(this.#end)]) full.blocks.push(block);
+      return full;
+    }
+    const { flowed, held } = this.#forward.settle();
+    for (const block of flowed.blocks) full.blocks.push({ ...block });
+    for (const frame of held) for (const part of frame.parts) take(full, part);
+    return full;
+  }
+
+  /** Some visible text has been shown, also where the first showing still stands unparsed. */
+  get shownText(): boolean {
+    return this.shown.text || (this.#forward?.shown === true && textOf(this.#forward.settle().flowed) !== "");
+  }
+
+  get shownReasoning(): boolean {
+    return (
+      this.shown.reasoning || (this.#forward?.shown === true && this.#forward.settle().flowed.blocks.some(isReasoning))
+    );
+  }
+
+  get shownTool(): boolean {
+    return this.shown.tool || (this.#forward?.shown === true && callsOf(this.#forward.settle().flowed).length > 0);
+  }
+
+  /** New output becomes part of the reply and is said. */
+  give(parts: readonly Part[], frame: Frame | null = null): void {
+    for (const part of parts) take(this.#known, part);
+    this.#say(parts, frame);
+  }
+
+  // ---- the end
+
+  /** Everything is whole: the standing bytes as they came, or the joined reply. */
+  deliver(told: Told): void {
+    if (this.#endAsItCame(told, true)) return;
+    this.#takeApart();
+    for (const { parts, frame } of this.#waiting) this.#say(parts, frame);
+    this.#waiting = [];
+    this.give(callParts(this.#end.blocks));
+    this.#write(told, wholeFinish(this.#end));
+  }
+
+  /** Ends cut: all that is true, no half call, and the finish that says so. */
+  stop(told: Told): void {
+    const clean = callsOf(this.#end).length === 0 && isCut(this.#end.finish);
+    if (clean && this.#endAsItCame(told, false)) return;
+    this.#takeApart();
+    this.#write(told, isCut(this.#end.finish) ? this.#end.finish : { kind: "cap", raw: "" });
+  }
+
+  /** The upstream's own words, whatever they are worth: healing is off. */
+  passOn(told: Told): void {
+    const rest = this.#forward?.rest();
+    if (rest !== undefined) this.#teller.endStream(rest);
+    else if (this.#plain !== null) this.#teller.endPlain(this.#plain.raw, this.#headers, told.facts);
+    else this.#endWritten(told, { kind: "done", raw: "" });
+  }
+
+  #endWritten(told: Told, finish: Finish): void {
+    this.#takeApart();
+    this.#write(told, finish);
+  }
+
+  #endAsItCame(told: Told, whole: boolean): boolean {
+    const plain = this.#plain;
+    if (plain !== null) {
+      if (whole && !saysSo(this.#end)) return false;
+      const { report } = told;
+      const json = report === null ? plain.json : { ...plain.json, lastword: lastwordOf(report) };
+      if (this.#job.ask.stream) this.#teller.endStream(this.#voice.stream(json));
+      else this.#teller.endPlain(report === null ? plain.raw : JSON.stringify(json), this.#headers, told.facts);
+      return true;
+    }
+    if (this.#forward === null || !this.#job.ask.stream || (whole && !saysSo(this.#end))) return false;
+    const tail = this.#forward.tail();
+    if (tail === null) return false;
+    this.#teller.endStream(told.report === null ? tail.bytes : this.#voice.annotate(tail.frames, told.report));
+    return true;
+  }
+
+  #write(told: Told, finish: Finish): void {
+    const ending: Ending = {
+      finish,
+      reply: this.#known,
+      usage: told.usage,
+      tail: this.#tail,
+      report: told.report,
+      later: this.#laterBodies,
+    };
+    if (this.#job.ask.stream) this.#teller.endStream(this.#voice.finish(ending));
+    else this.#teller.endPlain(JSON.stringify(this.#voice.body(this.#firstBody, ending)), this.#headers, told.facts);
+  }
+
+  // ---- parts of the above
+
+  #takeApart(): void {
+    const plain = this.#plain;
+    if (plain !== null) {
+      this.#plain = null;
+      this.#firstBody = plain.json;
+      for (const block of this.#end.blocks) if (block.kind !== "tool") this.#known.blocks.push(block);
+      this.#trim();
+      // A stream was asked for and a body came: what it said is said now.
+      this.#say(partsOf(this.#known), null);
+    }
+    const forward = this.#forward;
+    if (forward === null) return;
+    this.#forward = null;
+    const { flowed, held } = forward.settle();
+    for (const block of flowed.blocks) this.#known.blocks.push(block);
+    this.#note(partsOf(flowed));
+    for (const whole of held) for (const frame of this.#job.wire.split?.(whole) ?? [whole]) this.#keepHeld(frame);
+  }
+
+  /** A held frame that was not the end: what it says is true, its finish and its half calls are not. */
+  #keepHeld(frame: Frame): void {
+    const solid: Part[] = [];
+    for (const part of frame.parts) {
+      if (part.kind !== "text" && part.kind !== "reasoning") continue;
+      const end = solidEnd(part.text);
+      if (end > 0) solid.push({ ...part, text: part.text.slice(0, end) });
+    }
+    if (solid.length > 0) this.give(solid, frame);
+  }
+
+  /** Half a character at the end of a plain reply is left for the next pass to write. */
+  #trim(): void {
+    const last = this.#known.blocks.findLast((block) => block.kind === "text");
+    if (last !== undefined) last.text = last.text.slice(0, solidEnd(last.text));
+  }
+
+  #say(parts: readonly Part[], frame: Frame | null): void {
+    if (!this.#job.ask.stream || parts.length === 0) return;
+    this.#note(parts);
+    this.onSaid?.();
+    this.#teller.say(this.#voice.say(parts, frame));
+  }
+
+  #note(parts: readonly Part[]): void {
+    for (const part of parts) {
+      if (part.kind === "text" && part.text !== "") this.shown.text = true;
+      else if (part.kind === "reasoning" || part.kind === "sealed_reasoning") this.shown.reasoning = true;
+      else if (part.kind === "tool") this.shown.tool = true;
+    }
+  }
+}
+
+function isReasoning(block: { readonly kind: string }): boolean {
+  return block.kind === "reasoning";
+}
+
+function isCut(finish: Finish | null): finish is Finish {
+  return finish?.kind === "cap" || finish?.kind === "window";
+}
+
+/** The pass's own finish already says what is true of a whole reply. */
+function saysSo(end: Reply): boolean {
+  if (end.finish === null || isCut(end.finish)) return false;
+  return true;
+}
+
+function wholeFinish(end: Reply): Finish {
+  if (end.finish !== null && !isCut(end.finish)) return end.finish;
+  return { kind: callsOf(end).length > 0 ? "tools" : "done", raw: "" };
+}
+
+function partsOf(reply: Reply): Part[] {
+  return reply.blocks.flatMap((block): Part[] => {
+    if (block.kind === "tool") return callParts([block]);
+    return block.text === "" ? [] : [{ kind: block.kind, block: block.block, text: block.text }];
+  });
+}

@@ -1,0 +1,52 @@
+import { type Failure, failure } from "../core/error.ts";
+import type { Job } from "./job.ts";
+
+/** The socket, or the server behind it, went away. `code`: a short system code. */
+export function lossFailure(job: Job, kind: "unreachable" | "lost", code: string): Failure {
+  return kind === "unreachable"
+    ? failure(
+        "upstream_unreachable",
+        `The upstream ${job.server.name} at ${job.server.place} cannot be reached (${code}).`,
+        { reason: code },
+      )
+    : failure(
+        "upstream_error",
+        `The upstream ${job.server.name} closed the connection before its reply was whole (${code}).`,
+        { reason: code },
+      );
+}
+
+export function stallFailure(job: Job, limit: "first_byte" | "idle", seconds: number): Failure {
+  const what = limit === "first_byte" ? "no output" : "nothing more";
+  return failure("upstream_stalled", `The upstream ${job.server.name} sent ${what} for ${seconds} s.`, {
+    limit: limit === "first_byte" ? "firstByteSeconds" : "idleSeconds",
+    seconds,
+  });
+}
+
+export function deadlineFailure(job: Job): Failure {
+  return failure("deadline_exceeded", `The deadline of ${job.deadlineSeconds} s has passed.`, {
+    deadline_seconds: job.deadlineSeconds,
+    attempts: job.live.attempts.length + 1,
+  });
+}
+
+/** The prompt does not fit, as the server showed by its silence or by its own numbers. */
+export function overflowFailure(job: Job, prompt: number | null, window: number | null): Failure {
+  const facts = { window, prompt_tokens: prompt, requested: job.ask.cap?.tokens ?? null };
+  const fix = job.dialect.widen(job.ask.model);
+  if (job.wire.name === "messages")
+    return failure(
+      "context_length_exceeded",
+      `prompt is too long: ${prompt ?? "?"} tokens > ${window ?? "?"} maximum, as the upstream ${job.server.name} counts. ${fix}`,
+      facts,
+    );
+  const maximum = window === null ? "smaller than this request" : `${window} tokens`;
+  const resulted = prompt === null ? "more than fits" : `${prompt} tokens`;
+  return failure(
+    "context_length_exceeded",
+    `This model's maximum context length is ${maximum}. However, your messages resulted in ${resulted}, as the upstream ${job.server.name} counts. ${fix}`,
+    facts,
+    job.wire.name === "responses" ? "input" : "messages",
+  );
+}

@@ -1,0 +1,598 @@
+import type { Attempt, AttemptResult, Cause, Outcome, Warning } from "../core/cut.ts";
+import { type Failure, failure } from "../core/error.ts";
+import type { Fault } from "../core/part.ts";
+import { callsOf, type Reply } from "../core/reply.ts";
+import type { Report } from "../wire/wire.ts";
+import { decide, waysOf } from "./decide.ts";
+import { Draft, type PassReader, type Told } from "./draft.ts";
+import { type PassFacts, verdictOf } from "./evidence.ts";
+import { deadlineFailure, lossFailure, overflowFailure, stallFailure } from "./failures.ts";
+import type { Job, Shared } from "./job.ts";
+import { Joiner, regrown } from "./joiner.ts";
+import { type Corrections, learn, type Relay } from "./learn.ts";
+import { type PassRequest, passRequest, resumeKey } from "./request.ts";
+import { begin, type Facts, type PassEnd, type Send, type State } from "./state.ts";
+import { Teller } from "./teller.ts";
+import { type Headers, type Landing, Transport } from "./transport.ts";
+import { billed, joinedUsage, type Spent } from "./usage.ts";
+import type { Verdict } from "./verdict.ts";
+
+/** Tokens that a hidden turn costs beside the partial reply. */
+const HIDDEN_TURN_TOKENS = 96;
+/** For an estimate where the upstream tells no usage. */
+const CHARACTERS_PER_TOKEN = 4;
+
+/** How a run ended, for metrics and the log. */
+export interface RunEnd {
+  readonly outcome: Outcome;
+  readonly cause: Cause | null;
+  readonly code: string | null;
+}
+
+/**
+ * One request from its first dispatch to its last byte: passes are made, judged and joined until the reply is whole or is told cut.
+ * What to do next is `decide`'s to say; the reply itself is the draft's; here one follows the other.
+ */
+export class Run {
+  readonly warnings = new Set<Warning>();
+  readonly spent: Spent[] = [];
+  readonly #job: Job;
+  readonly #shared: Shared;
+  readonly #teller: Teller;
+  readonly #draft: Draft;
+  readonly #corrections: Corrections = { mostCap: null, capField: null, prompt: null, window: null };
+  #state: State;
+  #relay: Relay | null = null;
+  #transport: Transport | null = null;
+  #landed: ((landing: Landing) => void) | null = null;
+  #wake: (() => void) | null = null;
+  #left = false;
+  #cutAt: number | null = null;
+
+  constructor(job: Job, shared: Shared) {
+    this.#job = job;
+    this.#shared = shared;
+    const voice = job.wire.voice(job.ask);
+    this.#teller = new Teller(job, voice, {
+      pause: () => this.#transport?.pause(),
+      resume: () => this.#transport?.resume(),
+    });
+    this.#draft = new Draft(job, voice, this.#teller);
+    this.#draft.onSaid = () => this.#joined();
+    const resumes = this.#lessons.resumes[resumeKey(job)];
+    const prefill = this.#resume !== null && resumes !== "refused" && resumes !== "ignored";
+    const ways = waysOf(job.policy.continue, { prefill, raw: false });
+    const asked = job.ask.cap?.tokens ?? null;
+    this.#state = begin(asked, job.plan.cap?.tokens ?? asked, ways);
+  }
+
+  /** The client has left: everything of this request ends at once. */
+  leave(): void {
+    this.#left = true;
+    this.#interrupt({ kind: "aborted" });
+  }
+
+  async go(): Promise<RunEnd> {
+    const deadline = setTimeout(() => this.#expire(), Math.max(0, this.#job.deadlineAt - performance.now()));
+    try {
+      return await this.#passes();
+    } finally {
+      clearTimeout(deadline);
+      this.#teller.close();
+      this.#transport?.abort();
+    }
+  }
+
+  async #passes(): Promise<RunEnd> {
+    const policy = { ...this.#job.policy, maxAttempts: this.#job.maxAttempts };
+    let action: ReturnType<typeof decide>["action"] = {
+      do: "send",
+      strategy: "first",
+      cap: this.#state.cap,
+      effort: null,
+      waitSeconds: 0,
+    };
+    while (action.do === "send") {
+      const end = await this.#pass(action);
+      if (end === null) return { outcome: "canceled", cause: this.#state.cause, code: null };
+      if (!this.#job.heal) return this.#passOn(end);
+      const next = decide(this.#state, end, this.#facts(), policy);
+      this.#state = next.state;
+      action = next.action;
+    }
+    switch (action.do) {
+      case "deliver":
+        this.#draft.deliver(this.#told(action.outcome, this.#state.cause, null));
+        return { outcome: action.outcome, cause: this.#state.cause, code: null };
+      case "stop":
+        if (action.as === "error" && action.failure !== null)
+          return this.#fail(action.failure, "cut_off", action.cause);
+        this.#draft.stop(this.#told("cut_off", action.cause, action.failure?.code ?? null));
+        return { outcome: "cut_off", cause: action.cause, code: action.failure?.code ?? null };
+      case "fail":
+        return this.#fail(action.failure, outcomeOf(action.failure), null);
+      default:
+        return action satisfies never;
+    }
+  }
+
+  // ---- one pass
+
+  /** null: the client left meanwhile. */
+  async #pass(send: Send): Promise<PassEnd | null> {
+    const job = this.#job;
+    if (send.waitSeconds > 0) await this.#sleep(send.waitSeconds);
+    if (this.#left) return null;
+    const joins = this.#draft.keep(send);
+    if (!joins) for (const pass of this.spent) pass.share = 0;
+    const request = passRequest(job, this.#shared, send, this.#corrections, this.#draft.known, this.#state.discards);
+    this.#state = { ...this.#state, cap: request.cap };
+    job.live.capSent = request.cap;
+    job.live.phase = joins ? "joining" : "asking";
+    const attempt = job.live.attempts.length + 1;
+    const of = { id: job.id, model: job.model, attempt };
+    this.#emit({
+      type: "attempt_started",
+      ...of,
+      strategy: send.strategy,
+      cap: request.cap,
+      upstream: job.server.name,
+    });
+    const startedAt = performance.now();
+    const over = () => this.#transport?.stop();
+    const reader = joins ? this.#draft.joiner(send, request, attempt, over) : this.#draft.forward(request, over);
+    const landing = await this.#call(request, reader);
+    const end = this.#left ? null : await this.#judge(send, request, reader, landing);
+    const told = this.#draft.end;
+    const facts: Attempt = {
+      strategy: send.strategy,
+      cap: request.cap,
+      finish_reason: told.finish?.raw ?? null,
+      prompt_tokens: told.usage?.prompt ?? null,
+      completion_tokens: told.usage?.completion ?? null,
+      bytes: this.#transport?.bytes ?? 0,
+      ms: Math.round(performance.now() - startedAt),
+      seam: reader instanceof Joiner ? reader.seam : null,
+      result: resultOf(end),
+    };
+    job.live.attempts.push(facts);
+    this.#emit({ type: "attempt_ended", ...of, facts, cause: end?.on === "cut" ? end.cause : null });
+    return this.#left ? null : end;
+  }
+
+  #call(request: PassRequest, reader: PassReader): Promise<Landing> {
+    const { live, limits, headers, firstOnly, server } = this.#job;
+    const first = live.attempts.length === 0;
+    return new Promise((resolve) => {
+      this.#landed = (landing) => {
+        this.#landed = null;
+        resolve(landing);
+      };
+      const transport = new Transport(
+        {
+          opened: (received) => this.#draft.heard(received),
+          raw: (chunk) => reader.raw(chunk),
+          run: (events, head) => {
+            live.bytes += events.length;
+            live.tokens += 1;
+            reader.run(events, head);
+            if (reader.started && live.phase !== "flowing") this.#flows(first);
+          },
+          get started() {
+            return reader.started;
+          },
+        },
+        limits,
+        (landing) => this.#landed?.(landing),
+      );
+      this.#transport = transport;
+      transport.start(server, request.path, first ? { ...headers, ...firstOnly } : headers, request.body);
+    });
+  }
+
+  #flows(first: boolean): void {
+    const { live, id, model } = this.#job;
+    live.phase = "flowing";
+    if (first) this.#emit({ type: "first_output", id, model, ms: performance.now() - live.startedAt });
+  }
+
+  /** The first output behind a cut has reached the client. */
+  #joined(): void {
+    if (this.#cutAt === null) return;
+    const seconds = (performance.now() - this.#cutAt) / 1000;
+    this.#cutAt = null;
+    this.#emit({ type: "seam", id: this.#job.id, model: this.#job.model, seconds, overlap: 0, dropped: 0 });
+  }
+
+  // ---- how it ended
+
+  async #judge(send: Send, request: PassRequest, reader: PassReader, landing: Landing): Promise<PassEnd> {
+    const job = this.#job;
+    switch (landing.kind) {
+      case "refused":
+        return this.#refused(send, request, landing.fault, landing.headers);
+      case "lost":
+        if (landing.loss.kind === "unreachable") this.#shared.windows.stale(job.server);
+        if (reader.started) return this.#ended(request, reader, "broken");
+        return this.#unbegun(true, lossFailure(job, landing.loss.kind, landing.loss.code));
+      case "garbled":
+        return this.#unbegun(
+          landing.status >= 500,
+          failure("upstream_protocol_error", `The upstream ${job.server.name} answered with ${landing.what}.`, {
+            upstream_status: landing.status,
+          }),
+        );
+      case "stalled":
+        if (reader.started) return this.#ended(request, reader, "stalled");
+        this.#draft.nothing();
+        return { on: "timeout", failure: stallFailure(job, landing.limit, landing.seconds) };
+      case "expired":
+        if (reader.started) this.#draft.close(reader);
+        else this.#draft.nothing();
+        return { on: "timeout", failure: deadlineFailure(job) };
+      case "plain":
+        return this.#plain(send, request, reader, landing);
+      case "streamed":
+      case "aborted":
+        if (reader.fault !== null && !reader.started) return this.#refused(send, request, reader.fault, {});
+        return this.#ended(request, reader, reader.fault === null ? "eof" : "fault");
+      default:
+        return landing satisfies never;
+    }
+  }
+
+  #refused(send: Send, request: PassRequest, fault: Fault, headers: Headers): PassEnd {
+    this.#draft.nothing();
+    this.#relay = { fault, headers };
+    const { cap, added, effort } = request;
+    const sent = { strategy: send.strategy, cap, added, effort, resumeKey: resumeKey(this.#job) };
+    return learn(this.#job, this.#shared, sent, fault, headers, this.#corrections, Date.now());
+  }
+
+  #unbegun(transient: boolean, why: Failure): PassEnd {
+    this.#draft.nothing();
+    this.#relay = null;
+    return { on: "unbegun", transient, retryAfter: null, failure: why };
+  }
+
+  #plain(
+    send: Send,
+    request: PassRequest,
+    reader: PassReader,
+    { body, raw, headers }: Extract<Landing, { kind: "plain" }>,
+  ): Promise<PassEnd> | PassEnd {
+    const parts = this.#job.wire.parts(body);
+    const fault = parts.find((part) => part.kind === "fault");
+    if (fault?.kind === "fault") return this.#refused(send, request, fault.fault, headers);
+    if (parts.length === 0)
+      return this.#unbegun(
+        false,
+        failure(
+          "upstream_protocol_error",
+          `The upstream ${this.#job.server.name} answered with a body that is no reply.`,
+        ),
+      );
+    this.#draft.heard(headers);
+    this.#draft.takePlain(reader, body, raw, parts);
+    return this.#ended(request, reader, "terminal");
+  }
+
+  /** The pass began a reply and is over: is the reply whole? */
+  async #ended(request: PassRequest, reader: PassReader, how: PassFacts["end"]): Promise<PassEnd> {
+    this.#draft.close(reader);
+    const { end } = this.#draft;
+    const spent: Spent = {
+      usage: end.usage,
+      estimate: end.usage === null ? Math.ceil(heardBy(reader, this.#draft) / CHARACTERS_PER_TOKEN) : 0,
+      share: 1,
+    };
+    this.spent.push(spent);
+    const generated = end.usage?.completion ?? spent.estimate;
+    if (reader instanceof Joiner && reader.discard !== null) {
+      spent.share = 0;
+      if (request.unproven) this.#learnResume("ignored");
+      return { on: "discarded", demote: request.unproven, generated };
+    }
+    this.#learnFromUsage(end);
+    const verdict = this.#plainlyWhole(request, end) ? WHOLE : await this.#verdict(request, how);
+    if (reader instanceof Joiner) {
+      if (reader.seam !== null && reader.heard > 0) spent.share = 1 - reader.seam.dropped / reader.heard;
+      if (request.unproven && reader.gained > 0) this.#learnResume("works");
+      if (verdict.kind !== "cut") {
+        reader.flush();
+        if (reader.aside !== "" && callsOf(end).length === 0) {
+          // A turn asked again that makes no call must at least tell the same story on.
+          const more = regrown(this.#draft.known, reader.aside);
+          if (more === null) return { on: "discarded", demote: false, generated };
+          if (more !== "") this.#draft.give([{ kind: "text", block: 0, text: more }]);
+        }
+      }
+    }
+    return this.#passEnd(verdict, request, reader, generated);
+  }
+
+  /** The common case, for which nothing need be parsed: it finished by itself, below its cap, and nothing must be proven. */
+  #plainlyWhole(request: PassRequest, end: Reply): boolean {
+    const { ask, dialect, wire } = this.#job;
+    if (!end.ended || end.finish?.kind !== "done" || ask.structured !== null || callsOf(end).length > 0) return false;
+    const completion = end.usage?.completion ?? null;
+    const mayHide = dialect.hidesCuts.includes(wire.name);
+    return request.cap === null || (completion === null ? !mayHide : completion < request.cap - 1);
+  }
+
+  #verdict(request: PassRequest, how: PassFacts["end"]): Promise<Verdict> {
+    const { ask, dialect, wire, known, plan } = this.#job;
+    const { end } = this.#draft;
+    const reply = this.#draft.full();
+    return verdictOf(
+      ask,
+      {
+        reply,
+        finish: end.finish,
+        usage: end.usage,
+        end: end.ended ? "terminal" : how,
+        cap: { sent: request.cap, reason: this.#state.strategy === "first" ? plan.reason : "none" },
+        window: {
+          tokens: this.#corrections.window ?? known.window,
+          sure: known.source === "config" || known.source === "loaded" || known.source === "served",
+        },
+        counted: {
+          prompt: plan.prompt === null || plan.prompt.method === "ceiling" ? null : plan.prompt.tokens,
+          completion: null,
+        },
+        hidesCuts: dialect.hidesCuts.includes(wire.name),
+      },
+      this.#shared.validate,
+    );
+  }
+
+  #passEnd(verdict: Verdict, request: PassRequest, reader: PassReader, generated: number): PassEnd {
+    switch (verdict.kind) {
+      case "whole":
+      case "stopped":
+        return { on: "whole" };
+      case "malformed":
+        return { on: "malformed" };
+      case "nothing":
+        return this.#nothing();
+      case "failed":
+        return this.#broke(reader, generated);
+      case "cut": {
+        this.#cutAt = performance.now();
+        this.#job.live.cuts.push(this.#job.live.tokens);
+        this.#learnFromCut(verdict);
+        const gained = reader instanceof Joiner ? reader.gained : lengthOf(this.#draft.full());
+        const cause = this.#meant(request, verdict.cause) ? "honoured_cap" : verdict.cause;
+        return { on: "cut", cause, where: verdict.where, generated, gained, looping: verdict.looping };
+      }
+      default:
+        return verdict satisfies never;
+    }
+  }
+
+  /** The upstream's own error, in the middle of a reply. */
+  #broke(reader: PassReader, generated: number): PassEnd {
+    this.#cutAt = performance.now();
+    const where = callsOf(this.#draft.end).length > 0 ? "tool" : this.#draft.shownText ? "text" : "nothing";
+    const gained = reader instanceof Joiner ? reader.gained : lengthOf(this.#draft.full());
+    return { on: "cut", cause: "upstream_broken", where, generated, gained, looping: false };
+  }
+
+  /** A stream that ended with nothing at all: an overflow where the count reaches the window, else broken protocol. */
+  #nothing(): PassEnd {
+    const { plan, known, server } = this.#job;
+    const { prompt } = plan;
+    this.spent.pop();
+    if (
+      known.window !== null &&
+      prompt !== null &&
+      prompt.method !== "ceiling" &&
+      prompt.tokens + prompt.bound >= known.window
+    )
+      return { on: "overflow", fits: false, failure: overflowFailure(this.#job, prompt.tokens, known.window) };
+    const why = failure("upstream_protocol_error", `The upstream ${server.name} ended its reply without any output.`);
+    return this.#unbegun(this.#state.retries === 0, why);
+  }
+
+  /** The cap is the client's will: a small one, or any under `strict`. */
+  #meant(request: PassRequest, cause: Cause): boolean {
+    const { ask, policy, strict } = this.#job;
+    if (cause !== "reply_cap" && cause !== "reasoning_starved") return false;
+    const asked = ask.cap?.tokens;
+    if (asked === undefined || request.cap === null || request.cap > asked) return false;
+    return strict || asked <= policy.honourCapsUpTo;
+  }
+
+  // ---- what a pass teaches
+
+  get #lessons() {
+    return this.#shared.knowledge.of(this.#job.server.name, this.#job.ask.model);
+  }
+
+  get #resume() {
+    return this.#job.dialect.resume(this.#job.wire.name, this.#job.ask.model, this.#job.ask);
+  }
+
+  #learnResume(state: "works" | "ignored"): void {
+    const key = resumeKey(this.#job);
+    if (this.#lessons.resumes[key] === state) return;
+    this.#lessons.resumes[key] = state;
+    this.#learned("continue", state, "seam");
+  }
+
+  #learnFromUsage(end: Reply): void {
+    const { prompt, completion, reasoning } = end.usage ?? { prompt: null, completion: null, reasoning: null };
+    const lessons = this.#lessons;
+    this.#shared.windows.servedBy(this.#job.server, this.#job.ask.model);
+    lessons.served = Math.max(lessons.served, (prompt ?? 0) + (completion ?? 0));
+    if (!lessons.reasons && (reasoning ?? 0) > 0) {
+      lessons.reasons = true;
+      this.#learned("reasoning", true, "usage");
+    }
+    if (this.#job.live.attempts.length === 0) this.#shared.onPromptTokens(this.#job, prompt, this.warnings);
+  }
+
+  #learnFromCut(verdict: Extract<Verdict, { kind: "cut" }>): void {
+    const until = Date.now() + this.#job.policy.windowTtlSeconds * 1000;
+    const lessons = this.#lessons;
+    if (verdict.limit !== null) {
+      lessons.maxOutput = verdict.limit;
+      lessons.maxOutputUntil = until;
+      this.#learned("max_output", verdict.limit, "cut");
+    }
+    if (verdict.window !== null && this.#job.policy.window === null) {
+      lessons.window = verdict.window;
+      lessons.windowUntil = until;
+      this.#corrections.window = verdict.window;
+      this.#learned("window", verdict.window, "cut");
+    }
+  }
+
+  #learned(
+    fact: "window" | "max_output" | "continue" | "reasoning",
+    value: number | string | boolean,
+    from: string,
+  ): void {
+    const { server, ask, model } = this.#job;
+    this.#shared.knowledge.changed(server.name, ask.model);
+    this.#emit({ type: "learned", upstream: server.name, model, fact, value, from });
+  }
+
+  // ---- between passes and at the end
+
+  #facts(): Facts {
+    const { ask, dialect, wire, strict, plan, known, deadlineAt } = this.#job;
+    const lessons = this.#lessons;
+    const delivered = joinedUsage(this.spent)?.completion ?? this.spent.reduce((sum, pass) => sum + pass.estimate, 0);
+    const window = this.#corrections.window ?? known.window;
+    const reported = this.spent.find((pass) => pass.usage !== null)?.usage?.prompt;
+    const prompt = this.#corrections.prompt ?? (reported || null) ?? plan.prompt?.tokens ?? null;
+    const limits = [known.maxOutput, lessons.maxOutput, this.#corrections.mostCap].filter((limit) => limit !== null);
+    return {
+      secondsLeft: (deadlineAt - performance.now()) / 1000,
+      room: window === null || prompt === null ? null : window - prompt - delivered - HIDDEN_TURN_TOKENS,
+      modelLimit: limits.length === 0 ? null : Math.min(...limits),
+      strictLeft: strict && ask.cap !== null ? ask.cap.tokens - delivered : null,
+      shownText: this.#draft.shownText,
+      shownReasoning: this.#draft.shownReasoning,
+      shownTool: this.#draft.shownTool,
+      structured: ask.structured !== null,
+      resumesThoughts: this.#resume?.thoughts === true,
+      rawCalls: false,
+      lowerable: !lessons.effortRefused && dialect.effort(wire.name, ask.model, ask.body, "lower") !== null,
+      compactable: false,
+    };
+  }
+
+  /** Healing is off: what came is what the client gets. */
+  #passOn(end: PassEnd): RunEnd {
+    switch (end.on) {
+      case "whole":
+      case "malformed":
+        this.#draft.passOn(this.#told(end.on === "whole" ? "complete" : "malformed", null, null));
+        return { outcome: end.on === "whole" ? "complete" : "malformed", cause: null, code: null };
+      case "cut": {
+        if (end.cause === "upstream_broken")
+          return this.#fail(lossFailure(this.#job, "lost", "broken"), "failed", end.cause);
+        this.#draft.passOn(this.#told("cut_off", end.cause, null));
+        return { outcome: "cut_off", cause: end.cause, code: null };
+      }
+      case "discarded":
+        return this.#fail(failure("upstream_error", "The upstream failed."), "failed", null);
+      default:
+        return this.#fail(end.failure, outcomeOf(end.failure), null);
+    }
+  }
+
+  #fail(why: Failure, outcome: Outcome, cause: Cause | null): RunEnd {
+    const relay = why.code === "upstream_error" ? this.#relay : null;
+    const healed = this.#state.cause !== null;
+    this.#teller.fail(why, relay, { outcome, attempts: this.#job.live.attempts.length, cause, healed });
+    return { outcome, cause, code: why.code };
+  }
+
+  #told(outcome: Outcome, cause: Cause | null, code: string | null): Told {
+    return {
+      report: this.#report(outcome, cause, code),
+      usage: joinedUsage(this.spent),
+      facts: { outcome, attempts: this.#job.live.attempts.length, cause },
+    };
+  }
+
+  #report(outcome: Outcome, cause: Cause | null, code: string | null): Report | null {
+    const { explain, known, plan, heal, live } = this.#job;
+    const plainly = (outcome === "complete" || outcome === "healed") && this.warnings.size === 0;
+    if (!heal || (plainly && !explain)) return null;
+    const full = {
+      attempts: live.attempts,
+      window: known.window,
+      window_source: known.source,
+      prompt_tokens_estimated: plan.prompt?.tokens ?? null,
+      billed: billed(this.spent),
+    };
+    return { outcome, cause, code, warnings: [...this.warnings], full: explain ? full : null };
+  }
+
+  // ---- time
+
+  /** A pass that is flowing is ended by the deadline only if it is a hard one. */
+  #expire(): void {
+    if (this.#job.live.phase === "flowing" && !this.#job.deadlineHard) return;
+    this.#interrupt({ kind: "expired" });
+  }
+
+  #interrupt(landing: Landing): void {
+    this.#transport?.abort();
+    this.#landed?.(landing);
+    this.#wake?.();
+  }
+
+  #sleep(seconds: number): Promise<void> {
+    this.#job.live.phase = "waiting";
+    return new Promise((resolve) => {
+      const wake = () => {
+        clearTimeout(timer);
+        this.#wake = null;
+        resolve();
+      };
+      const timer = setTimeout(wake, seconds * 1000);
+      this.#wake = wake;
+    });
+  }
+
+  #emit(event: Parameters<Shared["bus"]["emit"]>[0]): void {
+    this.#shared.bus.emit(event);
+  }
+}
+
+const WHOLE: Verdict = { kind: "whole", odd: null };
+
+function outcomeOf(why: Failure): Outcome {
+  return why.code === "context_length_exceeded" ? "rejected" : "failed";
+}
+
+function resultOf(end: PassEnd | null): AttemptResult {
+  switch (end?.on) {
+    case undefined:
+      return "aborted";
+    case "whole":
+    case "malformed":
+      return "whole";
+    case "cut":
+      return end.cause === "upstream_broken" ? "broken" : "cut";
+    case "discarded":
+      return "discarded";
+    case "timeout":
+      return "broken";
+    default:
+      return "refused";
+  }
+}
+
+function lengthOf(reply: Reply): number {
+  return reply.blocks.reduce((sum, block) => sum + block.text.length, 0);
+}
+
+function heardBy(reader: PassReader, draft: Draft): number {
+  return reader instanceof Joiner ? reader.heard : lengthOf(draft.full());
+}

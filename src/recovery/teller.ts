@@ -1,0 +1,151 @@
+import type { OutgoingHttpHeaders } from "node:http";
+import { ERRORS, type Failure } from "../core/error.ts";
+import { responseHeaders } from "../http/headers.ts";
+import type { Voice } from "../wire/wire.ts";
+import type { Job } from "./job.ts";
+import type { Relay } from "./learn.ts";
+import type { Headers } from "./transport.ts";
+
+const STREAM_HEADERS = {
+  "content-type": "text/event-stream; charset=utf-8",
+  "cache-control": "no-cache, no-transform",
+  "x-accel-buffering": "no",
+};
+
+/** Headers of an upstream's error that tell a client when to come again. */
+const RELAYED =
+  /^(?:retry-after(?:-ms)?|x-ratelimit-.*|anthropic-ratelimit-.*|x-request-id|request-id|x-should-retry)$/;
+
+/** What the client is told over HTTP: when the status goes out, heartbeats, back-pressure, and how it ends. */
+export class Teller {
+  readonly #job: Job;
+  readonly #voice: Voice;
+  readonly #flow: { pause(): void; resume(): void };
+  #upstreamHeaders: Headers = {};
+  #beat: NodeJS.Timeout | null = null;
+  #blocked = false;
+  #closed = false;
+
+  constructor(job: Job, voice: Voice, flow: { pause(): void; resume(): void }) {
+    this.#job = job;
+    this.#voice = voice;
+    this.#flow = flow;
+    const { heartbeat, heartbeatSeconds } = job.policy;
+    // Without healing nothing is added, not even a comment.
+    if (job.ask.stream && job.heal && heartbeat !== "off") {
+      const form = heartbeat;
+      this.#beat = setTimeout(() => this.#heartbeat(form), heartbeatSeconds * 1000);
+    }
+  }
+
+  /** The status is out. */
+  get committed(): boolean {
+    return this.#job.outlet.committed;
+  }
+
+  /** Headers of the upstream's reply, for the client's. */
+  heard(headers: Headers): void {
+    if (!this.committed) this.#upstreamHeaders = headers;
+  }
+
+  /** Whole events for the client; the first decide the status. */
+  say(events: Buffer | string): void {
+    if (events.length === 0 || this.#closed) return;
+    this.#commit();
+    this.#beat?.refresh();
+    if (this.#job.outlet.write(events) || this.#blocked) return;
+    this.#blocked = true;
+    this.#flow.pause();
+    this.#job.outlet.onDrain(() => {
+      this.#blocked = false;
+      this.#flow.resume();
+    });
+  }
+
+  endStream(events: Buffer | string): void {
+    this.#commit();
+    this.close();
+    if (events.length === 0) this.#job.outlet.end();
+    else this.#job.outlet.end(events);
+  }
+
+  endPlain(
+    body: string | Buffer,
+    headers: Headers,
+    facts: { outcome: string; attempts: number; cause: string | null },
+  ): void {
+    this.close();
+    const out: OutgoingHttpHeaders = {
+      ...responseHeaders(headers, true),
+      "content-type":
+        headers["content-type"] !== undefined && Buffer.isBuffer(body) ? headers["content-type"] : "application/json",
+      ...this.#job.replyHeaders,
+      "x-lastword-outcome": facts.outcome,
+      "x-lastword-attempts": String(facts.attempts),
+      "content-length": Buffer.byteLength(body),
+    };
+    if (facts.cause !== null) out["x-lastword-cause"] = facts.cause;
+    this.#job.outlet.head(200, out);
+    this.#job.outlet.end(body);
+  }
+
+  /** A failure, as an HTTP error while that is possible, else as the stream's one error. `relay`: the upstream's own answer instead. */
+  fail(
+    failure: Failure,
+    relay: Relay | null,
+    facts: { outcome: string; attempts: number; cause: string | null; healed: boolean },
+  ): void {
+    if (this.committed) {
+      this.endStream(this.#voice.fail(failure));
+      return;
+    }
+    this.close();
+    const headers: OutgoingHttpHeaders = {
+      "content-type": "application/json",
+      ...this.#job.replyHeaders,
+      "x-lastword-outcome": facts.outcome,
+      "x-lastword-attempts": String(facts.attempts),
+    };
+    if (facts.cause !== null) headers["x-lastword-cause"] = facts.cause;
+    if (facts.healed) headers["x-should-retry"] = "false";
+    if (failure.retryAfter !== undefined) headers["retry-after"] = String(failure.retryAfter);
+    let status: number = failure.status ?? ERRORS[failure.code].status;
+    let body = JSON.stringify(this.#job.wire.error(failure));
+    if (relay !== null) {
+      status = relay.fault.status;
+      for (const name in relay.headers) if (RELAYED.test(name)) headers[name] = relay.headers[name];
+      const own = relay.fault.body;
+      if (typeof own === "object" && own !== null) body = this.#masked(JSON.stringify(own));
+    }
+    headers["content-length"] = Buffer.byteLength(body);
+    this.#job.outlet.head(status, headers);
+    this.#job.outlet.end(body);
+  }
+
+  close(): void {
+    this.#closed = true;
+    if (this.#beat !== null) clearTimeout(this.#beat);
+    this.#beat = null;
+  }
+
+  #commit(): void {
+    if (this.committed) return;
+    this.#job.outlet.head(200, {
+      ...responseHeaders(this.#upstreamHeaders, true),
+      ...STREAM_HEADERS,
+      ...this.#job.replyHeaders,
+    });
+  }
+
+  #heartbeat(form: "comment" | "empty-delta"): void {
+    if (this.#closed) return;
+    if (this.#blocked) this.#beat?.refresh();
+    else this.say(this.#job.wire.heartbeat(form));
+  }
+
+  /** An upstream may quote the key with which it was asked. */
+  #masked(body: string): string {
+    const secret = this.#job.server.authorization?.replace(/^\S+ /, "");
+    return secret === undefined || secret.length < 4 ? body : body.split(secret).join("***");
+  }
+}

@@ -1,0 +1,38 @@
+/** Reasoning that came as text: `<think>...</think>` in front of the answer. */
+export interface Thought {
+  /** `none`: the text holds no thought; `open`: it ends inside one. */
+  readonly state: "none" | "open" | "closed";
+  /** Where the answer begins, in characters; the text's end where there is none yet. */
+  readonly answerAt: number;
+}
+
+const OPENER = "<think>";
+const CLOSER = "</think>";
+
+/**
+ * Templates often write the opening tag themselves, so that a text may hold only the closing one. A tag set in back-ticks is spoken of,
+ * not used. Reads the text as a whole: tags split over events are no matter.
+ */
+export function thinkState(text: string): Thought {
+  const opens = text.trimStart().startsWith(OPENER);
+  const from = opens ? text.indexOf(OPENER) + OPENER.length : 0;
+  const closer = tagAt(text, CLOSER, from);
+  if (opens) {
+    return closer === -1
+      ? { state: "open", answerAt: text.length }
+      : { state: "closed", answerAt: closer + CLOSER.length };
+  }
+  const begunByTemplate = closer !== -1 && !text.slice(0, closer).includes(OPENER);
+  return begunByTemplate ? { state: "closed", answerAt: closer + CLOSER.length } : { state: "none", answerAt: 0 };
+}
+
+/** The part of a text that is answer, not thought. */
+export function answerOf(text: string): string {
+  return text.slice(thinkState(text).answerAt);
+}
+
+function tagAt(text: string, tag: string, from: number): number {
+  let at = text.indexOf(tag, from);
+  while (at !== -1 && text[at - 1] === "`" && text[at + tag.length] === "`") at = text.indexOf(tag, at + tag.length);
+  return at;
+}
