@@ -4,7 +4,11 @@ import type { JsonObject } from "../core/json.ts";
 export const DIALECTS = ["lmstudio", "llamacpp", "vllm", "ollama", "openrouter", "openai", "generic"] as const;
 export type DialectName = (typeof DIALECTS)[number];
 
-/** Where a window was learned, most trusted first. */
+/**
+ * Where a window was learned, most trusted first.
+ * - `loaded`: the server says it of the running instance; `served`: it lists it for the model, not for an instance
+ * - `error`: its own overflow error; `catalog`: a table of hosted models; `trained`: only the model's maximum is known
+ */
 export const WINDOW_SOURCES = ["config", "loaded", "served", "error", "catalog", "trained", "unknown"] as const;
 export type WindowSource = (typeof WINDOW_SOURCES)[number];
 
@@ -45,9 +49,11 @@ export interface Resume {
   readonly set: JsonObject;
   /** Fields on the resumed message. */
   readonly mark: JsonObject;
+  /** Where such a request goes, below the server's root (`/beta/chat/completions`); absent: the wire's own path. */
+  readonly path?: string;
   /** Trailing whitespace is refused or lost: send the text without it. */
   readonly trimsTail: boolean;
-  /** The reply repeats the given text in front: in plain replies, in both, or never. */
+  /** The reply repeats the given text (and thought) in front: in plain replies, in both, or never. */
   readonly echo: "never" | "plain" | "always";
   /** Resumes inside a thought; false: text only. */
   readonly thoughts: boolean;
@@ -86,6 +92,8 @@ export interface Dialect {
   readonly hidesCuts: readonly WireName[];
   /** Drops the oldest messages without a word when the prompt is over the window. */
   readonly truncatesSilently: boolean;
+  /** Its list may name a loaded size that is no longer true: an overflow error's own numbers beat it. */
+  readonly staleList?: true;
   /** How this model is made to resume its own message on this wire, or null where it can only be nudged. */
   resume(wire: WireName, model: string, ask: Ask): Resume | null;
   /** Fields that lower reasoning for one pass, by one step or off; null: not known how. */
