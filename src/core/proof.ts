@@ -3,7 +3,7 @@
  * - `empty`: nothing but whitespace
  * - `open`: the text ends inside the value
  * - `closed`: the model itself closed the value, nothing but whitespace follows, and it parses
- * - `bare`: a number on its own: it parses, but nothing shows that no digit was to follow
+ * - `bare`: it can stand as it is, but nothing shows that no more was to follow: a number on its own, plain text
  * - `broken`: no text that could follow makes it JSON
  */
 export type Shape = "empty" | "open" | "closed" | "bare" | "broken";
