@@ -45,9 +45,12 @@ export function failure(code: ErrorCode, message: string, facts: Facts = {}, par
 /** Thrown by readers of a request; carries what the client is told. */
 export class Refused extends Error {
   readonly failure: Failure;
-  constructor(refusal: Failure) {
+  /** Headers that the refusal carries beside those of every response. */
+  readonly headers: Readonly<Record<string, string>>;
+  constructor(refusal: Failure, headers: Readonly<Record<string, string>> = {}) {
     super(refusal.message);
     this.name = "Refused";
     this.failure = refusal;
+    this.headers = headers;
   }
 }

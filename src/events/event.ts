@@ -79,10 +79,10 @@ export type Event =
 /** A live request as `/status` and the dashboard see it: numbers that its own exchange keeps up to date. */
 export interface Live {
   readonly id: string;
-  readonly model: string;
+  model: string;
   readonly wire: WireName;
-  readonly upstream: string;
-  readonly stream: boolean;
+  upstream: string;
+  stream: boolean;
   readonly startedAt: number;
   phase: "queued" | "counting" | "asking" | "flowing" | "joining" | "waiting" | "ending";
   window: number | null;

@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
+import type { IncomingHttpHeaders } from "node:http";
 
 /** Headers of one hop (RFC 9110, 7.6.1), which a proxy must not forward. */
 const HOP_BY_HOP = new Set([
@@ -73,7 +73,26 @@ export function responseHeaders(
   return out;
 }
 
-/** The key with which the client came, for passing on where no inbound keys are configured. */
-export function clientAuthorization(request: IncomingMessage): string | null {
-  return request.headers.authorization ?? null;
+/**
+ * What a request to the upstream is authorised by: the configured credentials, else the client's own where no inbound keys are in use.
+ * `authorization` is for questions of lastword's own within this request.
+ */
+export function credentials(
+  client: IncomingHttpHeaders,
+  configured: string | null,
+  inboundKeys: boolean,
+): { readonly authorization: string | null; readonly headers: Record<string, string> } {
+  if (configured !== null) {
+    const key = /^Bearer (.+)$/.exec(configured)?.[1];
+    // Anthropic's own servers look for x-api-key only.
+    const twice = key !== undefined && client["x-api-key"] !== undefined ? { "x-api-key": key } : {};
+    return { authorization: configured, headers: { authorization: configured, ...twice } };
+  }
+  if (inboundKeys) return { authorization: null, headers: {} };
+  const headers: Record<string, string> = {};
+  const { authorization } = client;
+  if (authorization !== undefined) headers.authorization = authorization;
+  const key = client["x-api-key"];
+  if (typeof key === "string") headers["x-api-key"] = key;
+  return { authorization: authorization ?? (typeof key === "string" ? `Bearer ${key}` : null), headers };
 }

@@ -1,0 +1,245 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { admit } from "./budget/admit.ts";
+import { capsFor, policyFor } from "./config/policy.ts";
+import type { Ask, WireName } from "./core/ask.ts";
+import { ERRORS, type Failure, failure, Refused } from "./core/error.ts";
+import { isObject, type JsonObject, parseJson } from "./core/json.ts";
+import type { Live } from "./events/event.ts";
+import { readBody } from "./http/body.ts";
+import { credentials, requestHeaders } from "./http/headers.ts";
+import { requestOptions } from "./http/options.ts";
+import { SocketOutlet } from "./http/outlet.ts";
+import { sendError } from "./http/respond.ts";
+import type { Job } from "./recovery/job.ts";
+import { Run, type RunEnd } from "./recovery/run.ts";
+import { billed, joinedUsage } from "./recovery/usage.ts";
+import type { Services } from "./services.ts";
+import type { Server } from "./upstream/server.ts";
+import type { Wire } from "./wire/wire.ts";
+
+/**
+ * The spine. One request of a full wire, front to back: read, route, count and plan, run, tell.
+ * Whatever happens, exactly one outcome is told to the bus, and the client has one whole answer, one honest end, or one typed error.
+ */
+export async function exchange(
+  services: Services,
+  wire: Wire,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const startedAt = performance.now();
+  const live = begin(services, wire.name, startedAt);
+  let run: Run | null = null;
+  let job: Job | null = null;
+  let left = false;
+  response.on("close", () => {
+    if (response.writableFinished) return;
+    left = true;
+    run?.leave();
+  });
+  try {
+    const prepared = await prepare(services, wire, request, response, live);
+    job = prepared;
+    if (left) {
+      finish(services, live, CANCELED, job, null);
+      return;
+    }
+    run = new Run(prepared, services.shared);
+    finish(services, live, await run.go(), job, run);
+  } catch (error) {
+    const refusal = error instanceof Refused ? error.failure : services.fault(error);
+    const end: RunEnd = left ? CANCELED : { outcome: outcomeOf(refusal), cause: null, code: refusal.code };
+    if (!left)
+      sendError(response, refusal, wire, { ...ownHeaders(live), ...(error instanceof Refused ? error.headers : {}) });
+    finish(services, live, end, job, null);
+  }
+}
+
+const CANCELED: RunEnd = { outcome: "canceled", cause: null, code: null };
+
+/** Reads, routes, counts and plans. @throws Refused where the request ends here */
+async function prepare(
+  services: Services,
+  wire: Wire,
+  request: IncomingMessage,
+  response: ServerResponse,
+  live: Live,
+): Promise<Job> {
+  const config = services.config();
+  const options = requestOptions(request.headers);
+  const bytes = await readBody(request, config.limits.maxBodyBytes);
+  const readAt = performance.now();
+  const asked = wire.read(objectOf(bytes));
+  const policy = policyFor(config, asked.model);
+  const ask = policy.alias === null ? asked : aliased(asked, policy.alias);
+  const server = services.server(policy.upstream.name);
+  name(live, asked, server);
+  services.bus.emit({
+    type: "received",
+    id: live.id,
+    model: live.model,
+    wire: wire.name,
+    stream: ask.stream,
+    upstream: server.name,
+  });
+  const dialect = await server.dialect();
+  if (!dialect.wires.includes(wire.name)) throw new Refused(wireMissing(server, wire.name, dialect.wires));
+  const caps = options.caps ?? capsFor(policy, wire.name);
+  const heal = (options.heal ?? policy.heal) && ask.unhealable === null;
+  live.phase = "counting";
+  const { authorization, headers: own } = credentials(
+    request.headers,
+    server.authorization,
+    config.listen.keys.length > 0,
+  );
+  const plan = await admit(services, {
+    wire,
+    ask,
+    policy,
+    server,
+    dialect,
+    strict: caps === "strict",
+    authorization,
+    bytes: bytes.length,
+  });
+  live.window = plan.known.window;
+  live.promptTokens = plan.prompt?.tokens ?? null;
+  services.bus.emit({
+    type: "planned",
+    id: live.id,
+    model: live.model,
+    window: plan.known.window,
+    windowSource: plan.known.source,
+    promptTokens: plan.prompt?.tokens ?? null,
+    countMethod: plan.method,
+    capAsked: ask.cap?.tokens ?? null,
+    capSent: plan.cap?.tokens ?? ask.cap?.tokens ?? null,
+    capReason: plan.reason,
+    overheadSeconds: (performance.now() - readAt) / 1000,
+  });
+  if (plan.refusal !== null) throw new Refused(plan.refusal, plan.headers);
+  const idempotency = request.headers["idempotency-key"];
+  const { "idempotency-key": _, ...headers } = requestHeaders(request.headers, true);
+  const deadlineSeconds = options.deadlineSeconds ?? policy.deadlineSeconds;
+  return {
+    id: live.id,
+    model: live.model,
+    ask,
+    bytes,
+    wire,
+    server,
+    dialect,
+    policy,
+    strict: caps === "strict",
+    heal,
+    explain: options.explain,
+    deadlineAt: live.startedAt + deadlineSeconds * 1000,
+    deadlineSeconds,
+    deadlineHard: policy.deadlineHard || options.deadlineSeconds !== null,
+    maxAttempts: options.attempts ?? policy.maxAttempts,
+    known: plan.known,
+    plan,
+    limits: config.limits,
+    headers: {
+      ...headers,
+      ...own,
+      "content-type": "application/json",
+      accept: ask.stream ? "text/event-stream" : "application/json",
+    },
+    firstOnly: typeof idempotency === "string" ? { "idempotency-key": idempotency } : {},
+    replyHeaders: { ...ownHeaders(live), ...plan.headers },
+    authorization,
+    outlet: new SocketOutlet(response),
+    live,
+  };
+}
+
+function begin(services: Services, wire: WireName, startedAt: number): Live {
+  const live: Live = {
+    id: services.nextId(),
+    model: "unknown",
+    wire,
+    upstream: "",
+    stream: false,
+    startedAt,
+    phase: "queued",
+    window: null,
+    promptTokens: null,
+    capSent: null,
+    bytes: 0,
+    tokens: 0,
+    cuts: [],
+    attempts: [],
+  };
+  services.board.begin(live);
+  return live;
+}
+
+function name(live: Live, ask: Ask, server: Server): void {
+  live.model = ask.model === "" ? "unknown" : ask.model;
+  live.upstream = server.name;
+  live.stream = ask.stream;
+}
+
+function finish(services: Services, live: Live, end: RunEnd, job: Job | null, run: Run | null): void {
+  const spent = run?.spent ?? [];
+  const usage = joinedUsage(spent);
+  const { prompt_tokens, completion_tokens } = billed(spent);
+  const method = job?.plan.prompt?.method ?? null;
+  services.bus.emit({
+    type: "finished",
+    id: live.id,
+    model: live.model,
+    wire: live.wire,
+    upstream: live.upstream,
+    outcome: end.outcome,
+    cause: end.cause,
+    code: end.code,
+    ms: performance.now() - live.startedAt,
+    promptTokensEstimated: job?.plan.prompt?.tokens ?? null,
+    countMethod: method,
+    promptTokens: usage?.prompt ?? null,
+    completionTokens: usage?.completion ?? null,
+    billedPromptTokens: prompt_tokens,
+    billedCompletionTokens: completion_tokens,
+    attempts: live.attempts.length,
+  });
+}
+
+/** What lastword could not serve at all was rejected; what an upstream or lastword itself failed at has failed. */
+function outcomeOf(refusal: Failure): "rejected" | "failed" {
+  return ERRORS[refusal.code].status < 500 ? "rejected" : "failed";
+}
+
+function ownHeaders(live: Live): Record<string, string> {
+  const headers: Record<string, string> = { "x-lastword-request-id": live.id };
+  if (live.upstream !== "") headers["x-lastword-upstream"] = live.upstream;
+  return headers;
+}
+
+function objectOf(bytes: Buffer): JsonObject {
+  const body = parseJson(bytes.toString("utf8"));
+  if (isObject(body)) return body;
+  const what = body === undefined ? "not JSON" : "not a JSON object";
+  throw new Refused(failure("invalid_request", `The request body is ${what}.`, { body_bytes: bytes.length }));
+}
+
+function aliased(ask: Ask, model: string): Ask {
+  return { ...ask, model, body: { ...ask.body, model } };
+}
+
+function wireMissing(server: Server, wire: WireName, speaks: readonly WireName[]): Failure {
+  const paths = speaks.map((name) => PATHS[name]).join(", ");
+  return failure(
+    "wire_not_supported",
+    `The upstream ${server.name} does not serve ${PATHS[wire]}. It serves ${paths}.`,
+    { upstream: server.name, serves: speaks },
+  );
+}
+
+const PATHS: Readonly<Record<WireName, string>> = {
+  chat: "/v1/chat/completions",
+  completions: "/v1/completions",
+  responses: "/v1/responses",
+  messages: "/v1/messages",
+};
