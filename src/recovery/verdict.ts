@@ -88,14 +88,13 @@ function provenWhole(pass: Pass, signal: Signal): boolean {
 
 /** Calls of a turn that the server calls done. */
 function judgeCalls(pass: Pass): Verdict {
-  const full = atCap(pass);
-  for (const { shape, validity } of pass.calls) {
-    if (shape === "open") return cut(pass, null);
-    const doubtful = shape === "broken" || validity === "invalid" || (shape === "empty" && validity !== "valid");
-    if (full && doubtful) return cut(pass, null);
-  }
-  const bad = pass.calls.some(({ shape, validity }) => shape === "broken" || validity === "invalid");
-  return bad ? { kind: "malformed", what: "tool" } : { kind: "whole", odd: null };
+  const { calls } = pass;
+  const unfinished = ({ shape, validity }: Proof) => shape === "open" || (shape === "empty" && validity === "invalid");
+  const wrong = ({ shape, validity }: Proof) => shape === "broken" || validity === "invalid";
+  // At the cap, no end is natural: a value that is wrong was cut, and an empty one may have been.
+  const doubtful = (call: Proof) => wrong(call) || (call.shape === "empty" && call.validity !== "valid");
+  if (calls.some(unfinished) || (atCap(pass) && calls.some(doubtful))) return cut(pass, null);
+  return calls.some(wrong) ? { kind: "malformed", what: "tool" } : { kind: "whole", odd: null };
 }
 
 /** A structured reply that the server calls done. */
