@@ -6,11 +6,12 @@ import { FORMAT_FIELD } from "./read.ts";
 
 /** The client's request with the messages of one attempt. */
 export function compose(ask: Ask, how: Compose): JsonObject {
-  const body = patched(ask, how);
+  const without = how.without.filter((field) => field !== FORMAT_FIELD);
+  const body = patched(ask, { ...how, without });
+  if (without.length < how.without.length) dropFormat(body);
   if (how.thinkingBudget !== null) {
     body.thinking = { ...asObject(body.thinking), budget_tokens: how.thinkingBudget };
   }
-  if (how.without.includes(FORMAT_FIELD)) withoutFormat(body, asObject(ask.body[FORMAT_FIELD]));
   const messages = asArray(ask.body.messages);
   const { text, reasoning } = how.partial ?? { text: "", reasoning: "" };
   switch (how.how) {
@@ -29,9 +30,10 @@ export function compose(ask: Ask, how: Compose): JsonObject {
 }
 
 /** Only the format goes: the same field holds the effort. */
-function withoutFormat(body: JsonObject, config: JsonObject | undefined): void {
+function dropFormat(body: JsonObject): void {
+  const { format, ...rest } = asObject(body[FORMAT_FIELD]) ?? {};
   delete body.output_format;
-  const { format, ...rest } = config ?? {};
+  delete body[FORMAT_FIELD];
   if (Object.keys(rest).length > 0) body[FORMAT_FIELD] = rest;
 }
 

@@ -1,6 +1,7 @@
 import { asArray, asNumber, asObject, asString, type JsonObject } from "../../core/json.ts";
 import type { Part } from "../../core/part.ts";
-import { output, QUIET, readNamed, type Said } from "../named.ts";
+import { output, QUIET, readNamed, type Said, withStatus } from "../named.ts";
+import { faultOf } from "../openai/fault.ts";
 import type { Frame } from "../wire.ts";
 import { partsOf } from "./blocks.ts";
 import { finishOf } from "./stop.ts";
@@ -14,8 +15,8 @@ export function frames(): (event: string, data: string) => Frame {
 
 /** What a plain body says. */
 export function parts(body: JsonObject): Part[] {
-  const fault = readNamed("", JSON.stringify({ error: body.error }), () => QUIET).parts;
-  if (fault.length > 0) return [...fault];
+  const fault = faultOf("", body);
+  if (fault !== null) return [{ kind: "fault", fault: withStatus(fault) }];
   const said = asArray(body.content).flatMap((block, index) => partsOf(asObject(block) ?? {}, index));
   if (typeof body.stop_reason === "string")
     said.push({ kind: "finish", choice: 0, finish: finishOf(body.stop_reason) });

@@ -1,5 +1,6 @@
 import type { Piece } from "../../core/ask.ts";
 import { asArray, asObject, asString, isObject, type Json, type JsonObject } from "../../core/json.ts";
+import { opens, text } from "../pieces.ts";
 import { readFormat } from "./read.ts";
 
 /** What of a request costs prompt tokens. Templates set tools and schema in front of the conversation. */
@@ -75,13 +76,4 @@ function ofDocument(role: string, source: JsonObject | undefined): Piece[] {
 function urlOf(source: JsonObject | undefined): string {
   if (typeof source?.data !== "string") return asString(source?.url) ?? "";
   return `data:${asString(source.media_type) ?? ""};base64,${source.data}`;
-}
-
-function text(role: string, said: string): Piece {
-  return { kind: "text", role, text: said, opens: false };
-}
-
-/** Opens a message, so that each message's own cost is counted once. */
-function opens(role: string): Piece {
-  return { kind: "text", role, text: "", opens: true };
 }
