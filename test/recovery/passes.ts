@@ -26,7 +26,7 @@ const KINDS: Record<string, FinishKind> = {
   eos: "other",
 };
 
-export function usage(prompt: number | null, completion: number | null, reasoning: number | null = null): Usage {
+function usage(prompt: number | null, completion: number | null, reasoning: number | null = null): Usage {
   return { prompt, completion, reasoning, raw: {} };
 }
 
