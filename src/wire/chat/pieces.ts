@@ -1,5 +1,6 @@
 import type { Piece } from "../../core/ask.ts";
 import { asArray, asObject, asString, isObject, type Json, type JsonObject } from "../../core/json.ts";
+import { file, opens, text } from "../pieces.ts";
 import { reasoningIn } from "./delta.ts";
 
 /** What of a chat request costs prompt tokens. Templates set tools and schema in front of the conversation. */
@@ -15,28 +16,27 @@ export function pieces(body: JsonObject): Piece[] {
   return all;
 }
 
-/** The first piece of a message opens it, so that each message's own cost is counted once. */
 function ofMessage(message: JsonObject): Piece[] {
   const role = asString(message.role) ?? "";
-  const text = (text: string, opens = false): Piece => ({ kind: "text", role, text, opens });
-  const all: Piece[] = [text(asString(message.name) ?? "", true)];
-  const reasoning = reasoningIn(message);
-  if (reasoning !== "") all.push(text(reasoning));
-  all.push(...ofContent(message.content, text));
-  if (typeof message.refusal === "string") all.push(text(message.refusal));
-  for (const call of asArray(message.tool_calls)) all.push(...ofCall(asObject(call)?.function));
-  all.push(...ofCall(message.function_call));
-  return all;
+  const before = [asString(message.name) ?? "", reasoningIn(message)].filter((one) => one !== "");
+  return [
+    opens(role),
+    ...before.map((one) => text(role, one)),
+    ...ofContent(role, message.content),
+    ...(typeof message.refusal === "string" ? [text(role, message.refusal)] : []),
+    ...asArray(message.tool_calls).flatMap((call) => ofCall(asObject(call)?.function)),
+    ...ofCall(message.function_call),
+  ];
 }
 
-function ofContent(content: Json | undefined, text: (text: string) => Piece): Piece[] {
-  if (typeof content === "string") return [text(content)];
+function ofContent(role: string, content: Json | undefined): Piece[] {
+  if (typeof content === "string") return [text(role, content)];
   return asArray(content)
     .filter(isObject)
-    .flatMap((part) => ofPart(part, text));
+    .flatMap((part) => ofPart(role, part));
 }
 
-function ofPart(part: JsonObject, text: (text: string) => Piece): Piece[] {
+function ofPart(role: string, part: JsonObject): Piece[] {
   switch (part.type) {
     case "image_url": {
       const image = asObject(part.image_url);
@@ -48,22 +48,14 @@ function ofPart(part: JsonObject, text: (text: string) => Piece): Piece[] {
       return [{ kind: "audio", base64: asString(audio?.data) ?? "", format: asString(audio?.format) ?? "" }];
     }
     case "file":
-      return [ofFile(asString(asObject(part.file)?.file_data) ?? "")];
+      return [file(asString(asObject(part.file)?.file_data) ?? "")];
     case "refusal":
-      return [text(asString(part.refusal) ?? "")];
+      return [text(role, asString(part.refusal) ?? "")];
     case "thinking":
-      return ofContent(part.thinking, text);
+      return ofContent(role, part.thinking);
     default:
-      return typeof part.text === "string" ? [text(part.text)] : [];
+      return typeof part.text === "string" ? [text(role, part.text)] : [];
   }
-}
-
-/** `data:application/pdf;base64,...`, or base64 alone. A file that is only named by its id costs what nobody here can know. */
-function ofFile(data: string): Piece {
-  const comma = data.indexOf(",");
-  if (!data.startsWith("data:") || comma < 0) return { kind: "file", base64: data, mime: "" };
-  const mime = data.slice("data:".length, comma).split(";")[0] ?? "";
-  return { kind: "file", base64: data.slice(comma + 1), mime };
 }
 
 function ofCall(value: Json | undefined): Piece[] {

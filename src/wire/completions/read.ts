@@ -1,6 +1,7 @@
 import type { Ask, Piece } from "../../core/ask.ts";
 import { asNumber, asString, type JsonObject } from "../../core/json.ts";
 import { invalid, readCap, readCount, readStop, readStructured, readUsageWish } from "../openai/fields.ts";
+import { text } from "../pieces.ts";
 import { type Prompt, readPrompt } from "./prompt.ts";
 
 /** @throws Refused where the prompt or a cap has the wrong type */
@@ -29,7 +30,7 @@ export function pieces(body: JsonObject): Piece[] {
   const ofPrompt = (prompt: Prompt): Piece[] => {
     switch (prompt.kind) {
       case "text":
-        return [{ kind: "text", role: "user", text: prompt.text, opens: false }];
+        return [text("user", prompt.text)];
       case "tokens":
         return [prompt];
       case "several":
@@ -39,8 +40,7 @@ export function pieces(body: JsonObject): Piece[] {
     }
   };
   const suffix = asString(body.suffix) ?? "";
-  const behind: Piece[] = suffix === "" ? [] : [{ kind: "text", role: "user", text: suffix, opens: false }];
-  return [...ofPrompt(promptOf(body)), ...behind];
+  return [...ofPrompt(promptOf(body)), ...(suffix === "" ? [] : [text("user", suffix)])];
 }
 
 function promptOf(body: JsonObject): Prompt {
