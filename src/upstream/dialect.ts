@@ -41,6 +41,8 @@ export interface ModelFacts {
   readonly provisional: boolean;
   /** The server answers for this model whatever name a request gives (a llama-server with one model). */
   readonly anyName: boolean;
+  /** The server is known to list a loaded size that is no longer true: an overflow error's own numbers beat it. */
+  readonly doubtful?: true;
 }
 
 /** How a server is made to go on with its own message. */
@@ -92,8 +94,6 @@ export interface Dialect {
   readonly hidesCuts: readonly WireName[];
   /** Drops the oldest messages without a word when the prompt is over the window. */
   readonly truncatesSilently: boolean;
-  /** Its list may name a loaded size that is no longer true: an overflow error's own numbers beat it. */
-  readonly staleList?: true;
   /** How this model is made to resume its own message on this wire, or null where it can only be nudged. */
   resume(wire: WireName, model: string, ask: Ask): Resume | null;
   /** Fields that lower reasoning for one pass, by one step or off; null: not known how. */
