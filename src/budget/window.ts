@@ -74,6 +74,25 @@ export class Windows {
     return listing.models;
   }
 
+  /** Every listed model of these upstreams with what is known of it, without asking anybody. */
+  all(
+    upstreams: readonly Server[],
+  ): { upstream: string; model: string; window: number | null; source: WindowSource; max_output: number | null }[] {
+    return upstreams.flatMap((upstream) =>
+      (this.#lists.get(upstream.name)?.models ?? []).map((facts) => {
+        const model = facts.names[0] ?? "";
+        const known = this.now(upstream, model, { window: null, maxOutput: null, reasoning: null });
+        return {
+          upstream: upstream.name,
+          model,
+          window: known.window,
+          source: known.source,
+          max_output: known.maxOutput,
+        };
+      }),
+    );
+  }
+
   /** What is known without asking anybody. */
   now(upstream: Server, model: string, configured: Configured): Known {
     return this.#merge(upstream, model, configured, this.#lists.get(upstream.name) ?? null);

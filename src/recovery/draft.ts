@@ -190,6 +190,12 @@ export class Draft {
     return this.shown.tool || (this.#forward?.shown === true && callsOf(this.#forward.settle().flowed).length > 0);
   }
 
+  /** The calls of the last pass are not to be delivered: everything else stands. */
+  dropCalls(): void {
+    this.#takeApart();
+    this.#end = { ...this.#end, blocks: this.#end.blocks.filter((block) => block.kind !== "tool") };
+  }
+
   /** New output becomes part of the reply and is said. */
   give(parts: readonly Part[], frame: Frame | null = null): void {
     for (const part of parts) take(this.#known, part);

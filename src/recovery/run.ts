@@ -1,7 +1,8 @@
 import type { Attempt, AttemptResult, Cause, Outcome, Warning } from "../core/cut.ts";
 import { type Failure, failure } from "../core/error.ts";
 import type { Fault } from "../core/part.ts";
-import { callsOf, type Reply } from "../core/reply.ts";
+import { callsOf, type Reply, textOf } from "../core/reply.ts";
+import { isLoop } from "../stitch/repetition.ts";
 import type { Report } from "../wire/wire.ts";
 import { decide, waysOf } from "./decide.ts";
 import { Draft, type PassReader, type Told } from "./draft.ts";
@@ -294,7 +295,7 @@ export class Run {
       return { on: "discarded", demote: request.unproven, generated };
     }
     this.#learnFromUsage(end);
-    const verdict = this.#plainlyWhole(request, end) ? WHOLE : await this.#verdict(request, how);
+    const verdict = this.#plainlyWhole(request, end) ? WHOLE : await this.#verdict(request, reader, how);
     if (reader instanceof Joiner) {
       if (reader.seam !== null && reader.heard > 0) spent.share = 1 - reader.seam.dropped / reader.heard;
       if (request.unproven && reader.gained > 0) this.#learnResume("works");
@@ -320,7 +321,7 @@ export class Run {
     return request.cap === null || (completion === null ? !mayHide : completion < request.cap - 1);
   }
 
-  #verdict(request: PassRequest, how: PassFacts["end"]): Promise<Verdict> {
+  #verdict(request: PassRequest, reader: PassReader, how: PassFacts["end"]): Promise<Verdict> {
     const { ask, dialect, wire, known, plan } = this.#job;
     const { end } = this.#draft;
     const reply = this.#draft.full();
@@ -328,6 +329,7 @@ export class Run {
       ask,
       {
         reply,
+        silent: !reader.started,
         finish: end.finish,
         usage: end.usage,
         end: end.ended ? "terminal" : how,
@@ -349,7 +351,10 @@ export class Run {
   #passEnd(verdict: Verdict, request: PassRequest, reader: PassReader, generated: number): PassEnd {
     switch (verdict.kind) {
       case "whole":
+        return { on: "whole" };
       case "stopped":
+        // A half call stays withheld, whatever stopped it.
+        if (verdict.halfCall) this.#draft.dropCalls();
         return { on: "whole" };
       case "malformed":
         return { on: "malformed" };
@@ -363,7 +368,8 @@ export class Run {
         this.#learnFromCut(verdict);
         const gained = reader instanceof Joiner ? reader.gained : lengthOf(this.#draft.full());
         const cause = this.#meant(request, verdict.cause) ? "honoured_cap" : verdict.cause;
-        return { on: "cut", cause, where: verdict.where, generated, gained, looping: verdict.looping };
+        const looping = verdict.looping || isLoop(textOf(this.#draft.full()));
+        return { on: "cut", cause, where: verdict.where, generated, gained, looping };
       }
       default:
         return verdict satisfies never;

@@ -15,6 +15,7 @@ const REDETECT_MS = 5_000;
 
 /** One configured upstream at work: where it is, what it speaks, and how it is asked. */
 export class Server {
+  readonly config: Upstream;
   readonly name: string;
   readonly base: URL;
   /** Paths without a trailing slash: with and without the version segment. */
@@ -29,6 +30,7 @@ export class Server {
   #detectedAt = Number.NEGATIVE_INFINITY;
 
   constructor(config: Upstream, client: Client) {
+    this.config = config;
     this.name = config.name;
     this.base = new URL(config.url);
     this.v1 = this.base.pathname;
@@ -121,5 +123,12 @@ export class Server {
         }, QUERY_MS);
         timer.unref();
       });
+  }
+
+  /** null: it answers its model list (an answer that asks for a key counts); else why not. */
+  async unready(authorization: string | null): Promise<string | null> {
+    const answer = await this.query(authorization)("GET", "v1", "/models");
+    if (answer === null) return `${this.name} at ${this.place} gives no answer`;
+    return answer.status < 500 ? null : `${this.name} at ${this.place} answers with status ${answer.status}`;
   }
 }

@@ -1,0 +1,29 @@
+import { loadConfig } from "../config/load.ts";
+import { problemText } from "../config/problem.ts";
+import type { Flags } from "../config/settings.ts";
+import { stderrSink } from "../events/sinks.ts";
+import { demo } from "./demo.ts";
+import { startApp } from "./serve.ts";
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** `lastword demo`: the demo in front of this very proxy, quiet but for what it shows. @returns the exit code */
+export async function demoCommand(
+  { keep, nudge, flags }: { readonly keep: boolean; readonly nudge: boolean; readonly flags: Flags },
+  env: Environment,
+): Promise<number> {
+  const sink = await stderrSink();
+  const startProxy = async (upstreamUrl: string) => {
+    const loaded = loadConfig({ flags: { "log-level": "warn", port: "0", ...flags, upstream: upstreamUrl }, env: {}, file: null });
+    if ("problems" in loaded) throw new Error(loaded.problems.map(problemText).join("\n"));
+    const { url, app, services } = await startApp(loaded, sink, env);
+    return {
+      url,
+      close: async () => {
+        await app.close(1);
+        await services.close();
+      },
+    };
+  };
+  return demo({ keep, nudge }, startProxy, process.stdout);
+}
