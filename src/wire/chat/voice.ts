@@ -39,7 +39,7 @@ export class ChatVoice implements Voice {
     this.#envelope.learn(frame.json);
     const choice = firstChoice(frame.json);
     const delta = asObject(choice.delta) ?? {};
-    if (delta.role !== undefined) this.#roleSaid = true;
+    if (delta.role !== undefined || frame.kind === "output") this.#roleSaid = true;
     this.#learnReasoning(delta);
     this.#logprobs.heard(choice.logprobs, textOf(frame.parts));
     for (const part of frame.parts) if (part.kind === "tool") this.#calls.place(part.block, part.id);
