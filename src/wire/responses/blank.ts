@@ -1,5 +1,6 @@
 import type { JsonObject } from "../../core/json.ts";
 import type { Block } from "../../core/reply.ts";
+import { CHANNELS, type ChannelName } from "./channels.ts";
 
 /** What is needed to make items that no upstream gave. */
 export interface Naming {
@@ -36,7 +37,7 @@ export function blankItem(block: Blank, position: number, naming: Naming): JsonO
   }
 }
 
-export function blankPart(kind: "text" | "reasoning"): JsonObject {
-  if (kind === "reasoning") return { type: "reasoning_text", text: "" };
-  return { type: "output_text", annotations: [], text: "" };
+export function blankPart(channel: ChannelName): JsonObject {
+  const empty = { type: channel, [CHANNELS[channel].field]: "" };
+  return channel === "output_text" ? { ...empty, annotations: [] } : empty;
 }

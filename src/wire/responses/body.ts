@@ -32,7 +32,7 @@ export function joinedOutput(
     else if (block?.kind === "tool") {
       output.push({ item: blankItem(block, output.length, naming), from: null, content: [] });
     } else if (block !== null && block.text !== "") {
-      const content = [{ ...blankPart(block.kind), text: block.text }];
+      const content = [{ ...blankPart(block.kind === "text" ? "output_text" : "reasoning_text"), text: block.text }];
       output.push({ item: blankItem(block, output.length, naming), from: null, content });
     }
   }

@@ -46,7 +46,10 @@ export class Stage {
   /** Remembers an event that went to the client as it came. Returns what it belongs to. */
   note(json: JsonObject): ShownItem | ShownPart | null {
     const sequence = asNumber(json.sequence_number);
-    if (!this.#seen) this.#sequence = sequence === undefined ? null : 0;
+    if (!this.#seen && sequence === undefined) {
+      this.#sequence = null;
+      this.#indexed = false;
+    }
     this.#seen = true;
     if (sequence !== undefined) this.#sequence = sequence + 1;
     if (json.type === "response.output_item.added") return this.#noteItem(asObject(json.item) ?? {}, json);
@@ -96,7 +99,7 @@ export class Stage {
   /** Tells the whole of an item, and of all in it, that has not been told. */
   closeItem(item: ShownItem, status: string): string {
     if (item.done) return "";
-    let all = item.parts.map((part) => this.#closePart(part)).join("");
+    let all = this.closeParts(item);
     if (isCall(item.own.type) && !item.argsDone) {
       const { done, field } = CALLS[item.own.type];
       const { name } = item.own;
@@ -109,6 +112,10 @@ export class Stage {
     item.own = wholeItem(item, status);
     item.done = true;
     return all + this.#event("response.output_item.done", this.#at(item), { item: item.own });
+  }
+
+  closeParts(item: ShownItem): string {
+    return item.parts.map((part) => this.#closePart(part)).join("");
   }
 
   #closePart(part: ShownPart): string {
@@ -126,7 +133,7 @@ export class Stage {
 
   #noteItem(own: JsonObject, json: JsonObject): ShownItem {
     const index = asNumber(json.output_index);
-    if (index === undefined) this.#indexed = false;
+    this.#indexed = index !== undefined;
     return this.#push(own, index ?? this.items.length);
   }
 

@@ -42,12 +42,13 @@ export function statusOf(finish: Finish): { readonly status: string; readonly re
       return { status: "completed", reason: null };
     case "cap":
     case "window":
-      return { status: "incomplete", reason: raw.toLowerCase() in REASONS ? raw : "max_output_tokens" };
+      return { status: "incomplete", reason: raw === "max_tokens" ? raw : "max_output_tokens" };
     case "filter":
       return { status: "incomplete", reason: "content_filter" };
     case "error":
     case "other":
-      return raw === "cancelled" ? { status: raw, reason: null } : { status: "incomplete", reason: raw };
+      if (raw === "cancelled") return { status: raw, reason: null };
+      return { status: "incomplete", reason: raw === "incomplete" ? null : raw };
     default:
       return kind satisfies never;
   }

@@ -8,11 +8,14 @@ import { eventOf } from "../sse.ts";
 import type { Ending, Frame, Report, Voice } from "../wire.ts";
 import { type Blank, blankItem, blankPart, type Naming } from "./blank.ts";
 import { joinedOutput } from "./body.ts";
-import { CALLS, CHANNELS, isCall } from "./channels.ts";
+import { CALLS, CHANNELS, type ChannelName, isCall } from "./channels.ts";
 import { argsOf, outputOf, spoken } from "./items.ts";
 import { type ShownItem, type ShownPart, Stage, wholeItem } from "./stage.ts";
 import { statusOf } from "./status.ts";
 import { usageObject } from "./usage.ts";
+
+const MESSAGE: Blank = { kind: "text", text: "", id: "", name: "" };
+const REASONING: Blank = { ...MESSAGE, kind: "reasoning" };
 
 type Tool = Extract<Part, { kind: "tool" }>;
 
@@ -39,7 +42,7 @@ export class ResponsesVoice implements Voice {
     for (const part of frame.parts) {
       if (part.kind === "tool" && "args" in shown) this.#calls.set(part.block, shown);
       else if ((part.kind === "text" || part.kind === "reasoning") && "channel" in shown) {
-        this.#texts.set(nameOf(part.kind, part.block), shown);
+        this.#texts.set(nameOf(part), shown);
       }
     }
   }
@@ -99,16 +102,17 @@ export class ResponsesVoice implements Voice {
   #say(part: Part, own: JsonObject): string {
     switch (part.kind) {
       case "text":
+        return this.#add(nameOf(part), "output_text", part.text, own);
       case "reasoning":
-        return part.text === "" ? "" : this.#speak(part.kind, part.block, part.text, own);
+        return this.#add(nameOf(part), "reasoning_text", part.text, own);
       case "tool":
         return this.#call(part, own);
       case "tool_end": {
         const item = this.#calls.get(part.block);
         return item === undefined ? "" : this.#stage.closeItem(item, "completed");
       }
-      // A summary or a seal belongs to the item that the pass itself would have closed.
       case "sealed_reasoning":
+        return this.#seal(nameOf(part), own);
       case "finish":
       case "usage":
       case "fault":
@@ -119,29 +123,41 @@ export class ResponsesVoice implements Voice {
     }
   }
 
-  #speak(kind: "text" | "reasoning", block: number, text: string, own: JsonObject): string {
-    const known = this.#texts.get(nameOf(kind, block));
-    const { part, events } = isOpen(known) ? { part: known, events: "" } : this.#newPart(kind, own);
-    this.#texts.set(nameOf(kind, block), part);
+  #add(name: string, channel: ChannelName, text: string, own: JsonObject): string {
+    if (text === "") return "";
+    const known = this.#texts.get(name);
+    const { part, events } = isOpen(known) ? { part: known, events: "" } : this.#newPart(channel, own);
+    this.#texts.set(name, part);
     return events + this.#stage.addText(part, text, extrasOf(own, part, text));
   }
 
-  /** In an item that has begun and holds nothing yet, else in a new one behind all others. */
-  #newPart(kind: "text" | "reasoning", own: JsonObject): { readonly part: ShownPart; readonly events: string } {
-    const idle = this.#idle(kind === "text" ? "message" : "reasoning");
-    const bare = idle?.parts.find(isOpen);
+  /** Sealed reasoning goes on as the upstream's own: the pieces of its summary, and its item once that is whole. */
+  #seal(name: string, own: JsonObject): string {
+    if (own.type === CHANNELS.summary_text.delta)
+      return this.#add(name, "summary_text", asString(own.delta) ?? "", own);
+    const whole = asObject(own.item);
+    if (own.type !== "response.output_item.done" || whole === undefined) return "";
+    const known = this.#stage.items.find((item) => item.id === whole.id);
+    const { item, events } = known ? { item: known, events: "" } : this.#newItem(REASONING, own);
+    item.own = whole;
+    return events + this.#stage.closeItem(item, "completed");
+  }
+
+  /** In an item that the pass has begun, or that holds nothing yet, else in a new one behind all others. */
+  #newPart(channel: ChannelName, own: JsonObject): { readonly part: ShownPart; readonly events: string } {
+    const blank = channel === "output_text" ? MESSAGE : REASONING;
+    const under = this.#under(channel === "output_text" ? "message" : "reasoning", own);
+    const bare = under?.parts.find((part) => isOpen(part) && part.channel === channel && part.text === "");
     if (bare !== undefined) return { part: bare, events: "" };
-    const blank = { kind, text: "", id: "", name: "" };
-    const begun = idle === null ? this.#newItem(blank, own) : { item: idle, events: "" };
-    const channel = kind === "text" ? "output_text" : "reasoning_text";
-    const { part, events } = this.#stage.openPart(begun.item, channel, blankPart(kind));
+    const begun = under === null ? this.#newItem(blank, own) : { item: under, events: this.#stage.closeParts(under) };
+    const { part, events } = this.#stage.openPart(begun.item, channel, blankPart(channel));
     return { part, events: begun.events + events };
   }
 
-  #idle(type: string): ShownItem | null {
+  #under(type: string, own: JsonObject): ShownItem | null {
     const last = this.#stage.items.at(-1);
     if (last === undefined || last.done || last.own.type !== type) return null;
-    return last.parts.every((part) => part.text === "") ? last : null;
+    return last.id === own.item_id || last.parts.every((part) => part.text === "") ? last : null;
   }
 
   #call({ block, id, name, args }: Tool, own: JsonObject): string {
@@ -263,8 +279,9 @@ function isOpen(part: ShownPart | undefined): part is ShownPart {
   return part !== undefined && !part.done && !part.item.done;
 }
 
-function nameOf(kind: "text" | "reasoning", block: number): string {
-  return `${kind}:${block}`;
+/** Texts of a reply are told apart by what they are and by their number. */
+function nameOf(part: Extract<Part, { kind: "text" | "reasoning" | "sealed_reasoning" }>): string {
+  return `${part.kind === "text" ? "text" : "thought"}:${part.block}`;
 }
 
 /** OpenRouter's last word. */
