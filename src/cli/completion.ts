@@ -1,6 +1,14 @@
-import { COMMAND_NAMES, COMMANDS, type CommandName, type CommandSpec } from "./commands.ts";
+import { COMMAND_NAMES, COMMANDS, type CommandName, type CommandSpec, EXIT } from "./commands.ts";
 
 const SHELLS: Readonly<Record<string, () => string>> = { bash, zsh, fish };
+
+/** Prints the script for a shell. Returns the exit code. */
+export function print(shell: string): number {
+  const script = completion(shell);
+  if (script === null) return EXIT.usage;
+  process.stdout.write(script);
+  return EXIT.ok;
+}
 
 /** A completion script for `bash`, `zsh` or `fish`; null for another shell. */
 export function completion(shell: string): string | null {

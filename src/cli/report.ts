@@ -5,9 +5,10 @@ import { shown } from "../events/names.ts";
 import { reportLines, type Tally } from "../events/tally.ts";
 import { EXIT } from "./commands.ts";
 
+/** `process`, or what a test has in its place. */
 interface Terminal {
-  out(text: string): void;
-  err(text: string): void;
+  readonly stdout: { write(text: string): unknown };
+  readonly stderr: { write(text: string): unknown };
 }
 
 interface ReportOptions {
@@ -23,16 +24,17 @@ const TIMEOUT_MS = 10_000;
 export async function report({ url, key }: ReportOptions, env: Environment, terminal: Terminal): Promise<number> {
   const base = url ?? localUrl(env);
   if (!URL.canParse(base) || !/^https?:/.test(base)) {
-    terminal.err("--url: expected an http:// or https:// URL\n");
+    terminal.stderr.write("--url: expected an http:// or https:// URL\n");
     return EXIT.usage;
   }
   const { origin } = new URL(base);
   const answer = await status(origin, key);
   if (typeof answer === "string") {
-    terminal.err(`${answer}\n`);
+    terminal.stderr.write(`${answer}\n`);
     return EXIT.problem;
   }
-  for (const line of reportLines(asArray(answer.tallies).filter(isObject).map(tallyOf))) terminal.out(`${line}\n`);
+  for (const line of reportLines(asArray(answer.tallies).filter(isObject).map(tallyOf)))
+    terminal.stdout.write(`${line}\n`);
   return EXIT.ok;
 }
 

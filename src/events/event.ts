@@ -83,6 +83,7 @@ export interface Live {
   readonly wire: WireName;
   upstream: string;
   stream: boolean;
+  /** Milliseconds of `performance.now()`. */
   readonly startedAt: number;
   phase: "queued" | "counting" | "asking" | "flowing" | "joining" | "waiting" | "ending";
   window: number | null;

@@ -40,10 +40,15 @@ export interface Board {
   watch(everyMs: number, signal: AbortSignal): AsyncGenerator<Snapshot>;
 }
 
+/** A live request with the milliseconds since it came, in place of a time that only its own process can read. */
+export interface Running extends Omit<Live, "startedAt"> {
+  readonly ms: number;
+}
+
 export interface Snapshot {
   /** Grows with every request that ends, so that a reader knows whether `recent` is new. */
   readonly version: number;
-  readonly live: readonly Live[];
+  readonly live: readonly Running[];
   /** The last 200, newest first. */
   readonly recent: readonly Ended[];
   /** The last hour in slices of 10 s, oldest first; slices in which nothing ended are left out. */
@@ -94,7 +99,7 @@ export function createBoard(clock: Clock): Board {
 
   const snapshot = (): Snapshot => ({
     version,
-    live: [...live.values()].map((request) => ({ ...request, model: shown(request.model) })),
+    live: [...live.values()].map(running),
     recent: recent.toReversed(),
     series,
     tokensSaved,
@@ -119,6 +124,10 @@ export function createBoard(clock: Clock): Board {
     snapshot,
     watch,
   };
+}
+
+function running({ startedAt, ...request }: Live): Running {
+  return { ...request, model: shown(request.model), ms: Math.round(performance.now() - startedAt) };
 }
 
 /** `request` is undefined where it ended before it could be registered. */

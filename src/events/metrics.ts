@@ -39,7 +39,15 @@ export function createMetrics(options: { readonly version: string; readonly labe
   const countError = histogram("count_error_ratio", "Estimated over reported prompt tokens.", RATIOS, ["model"]);
   const overhead = histogram("overhead_seconds", "From the whole request read to its dispatch.", OVERHEAD_SECONDS, []);
   const seams = histogram("seam_seconds", "Gap that a client sees where two passes join.", SEAM_SECONDS, []);
-  const inflight = new Gauge({ name: "lastword_inflight", help: "Requests to healed paths under way.", registers });
+  const open = new Set<string>();
+  new Gauge({
+    name: "lastword_inflight",
+    help: "Requests to healed paths under way.",
+    registers,
+    collect() {
+      this.set(open.size);
+    },
+  });
   const labelNames = ["version", "node"];
   const build = new Gauge({
     name: "lastword_build_info",
@@ -53,7 +61,7 @@ export function createMetrics(options: { readonly version: string; readonly labe
   function event(event: Event): void {
     switch (event.type) {
       case "received":
-        inflight.inc();
+        open.add(event.id);
         return;
       case "planned":
         overhead.observe(event.overheadSeconds);
@@ -71,7 +79,8 @@ export function createMetrics(options: { readonly version: string; readonly labe
         seams.observe(event.seconds);
         return;
       case "finished":
-        inflight.dec();
+        // A request that was turned away at the door was never received.
+        open.delete(event.id);
         finished(event, options.label(event.model));
         return;
       case "attempt_started":

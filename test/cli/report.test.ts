@@ -22,10 +22,12 @@ async function serve(listener: RequestListener): Promise<number> {
 
 async function run(url: string | undefined, key?: string, env: Record<string, string> = {}) {
   const said = { out: "", err: "" };
-  const say = (to: keyof typeof said) => (text: string) => {
-    said[to] += text;
-  };
-  const code = await report({ url, key }, env, { out: say("out"), err: say("err") });
+  const stream = (to: keyof typeof said) => ({
+    write: (text: string) => {
+      said[to] += text;
+    },
+  });
+  const code = await report({ url, key }, env, { stdout: stream("out"), stderr: stream("err") });
   return { code, ...said };
 }
 

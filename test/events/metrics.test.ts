@@ -89,9 +89,22 @@ describe("what is counted", () => {
   });
 
   test("in flight, build and seams", async () => {
-    const received: Event = { type: "received", id: "r", model: "m", wire: "chat", stream: true, upstream: "u" };
+    const received = (id: string): Event => ({
+      type: "received",
+      id,
+      model: "m",
+      wire: "chat",
+      stream: true,
+      upstream: "u",
+    });
     const seam: Event = { type: "seam", id: "r", model: "m", seconds: 0.3, overlap: 4, dropped: 0 };
-    const lines = await series([received, received, finished(), seam]);
+    const lines = await series([
+      received("r1"),
+      received("r2"),
+      finished({ id: "r1" }),
+      finished({ id: "never received" }),
+      seam,
+    ]);
     expect(lines).toContain("lastword_inflight 1");
     expect(lines).toContain("lastword_seam_seconds_sum 0.3");
     expect(lines).toContain(`lastword_build_info{version="1.2.3",node="${process.version}"} 1`);
