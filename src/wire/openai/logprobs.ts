@@ -21,8 +21,8 @@ export class Logprobs {
   fitted(logprobs: JsonObject, text: string): JsonObject | null {
     const run = runOf(logprobs, text);
     const offset = asNumber(asArray(run?.text_offset)[0]);
-    if (run === null || offset === undefined) return run;
-    const shift = (this.#from ?? 0) + this.#length - offset;
+    if (run === null || offset === undefined || this.#from === null) return run;
+    const shift = this.#from + this.#length - offset;
     return { ...run, text_offset: asArray(run.text_offset).map((at) => (asNumber(at) ?? 0) + shift) };
   }
 
