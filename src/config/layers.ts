@@ -9,7 +9,7 @@ import { fromText } from "./shape.ts";
 export type Source = "flag" | "env" | "file" | "default";
 
 /** Where a value came from. */
-export interface Origin {
+interface Origin {
   readonly source: Exclude<Source, "default">;
   readonly path: Path;
   /** The flag or variable; null for the file. */

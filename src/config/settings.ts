@@ -85,5 +85,5 @@ interface Setting {
   readonly says: string;
 }
 
-export type SettingFlag = (typeof SETTINGS)[number]["flag"];
+type SettingFlag = (typeof SETTINGS)[number]["flag"];
 export type Flags = Readonly<Partial<Record<SettingFlag, string | boolean>>>;

@@ -2,7 +2,7 @@ import * as z from "zod";
 import type { Path } from "./problem.ts";
 
 /** The schema that stands at a path, without its wrappers; null where the path leads out of the schema. */
-export function shapeAt(schema: z.core.$ZodType, path: Path): z.core.$ZodType | null {
+function shapeAt(schema: z.core.$ZodType, path: Path): z.core.$ZodType | null {
   let at: z.core.$ZodType | null = bare(schema);
   for (const step of path) {
     if (at instanceof z.ZodObject && typeof step === "string") at = at.shape[step] ?? null;

@@ -1,6 +1,6 @@
 import type { Event } from "./event.ts";
 
-export type Subscriber = (event: Event) => void;
+type Subscriber = (event: Event) => void;
 
 export interface Bus {
   /** Tells every subscriber, at once and in the order in which they came. Never throws. */

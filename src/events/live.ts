@@ -3,7 +3,7 @@ import type { Event, Live } from "./event.ts";
 import { shown } from "./names.ts";
 
 /** A request that has ended, as the dashboard shows it. Never content. */
-export interface Ended {
+interface Ended {
   readonly id: string;
   readonly model: string;
   readonly wire: string;
@@ -25,7 +25,7 @@ export interface Ended {
 }
 
 /** How many requests ended how in one slice of time. */
-export interface Slice {
+interface Slice {
   /** Milliseconds since the epoch. */
   readonly from: number;
   readonly outcomes: Readonly<Partial<Record<Outcome, number>>>;
@@ -41,7 +41,7 @@ export interface Board {
 }
 
 /** A live request with the milliseconds since it came, in place of a time that only its own process can read. */
-export interface Running extends Omit<Live, "startedAt"> {
+interface Running extends Omit<Live, "startedAt"> {
   readonly ms: number;
 }
 

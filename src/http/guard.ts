@@ -6,7 +6,7 @@ import { isLoopback } from "../config/loopback.ts";
 import { type Failure, failure } from "../core/error.ts";
 import { shown } from "../events/names.ts";
 
-export interface Incoming {
+interface Incoming {
   readonly method: string;
   /** As `cleanPath` gives it. */
   readonly path: string;
