@@ -37,7 +37,7 @@ const listen = {
     .array(z.string().min(1))
     .default([])
     .describe(
-      "Host names under which the proxy may be called (*.example.org for all below); empty means local names when bound to loopback, any name elsewhere.",
+      "Host names under which the proxy may be called besides local ones (*.example.org for all below); empty means no others when bound to loopback, any name elsewhere.",
     ),
   allowedOrigins: z
     .array(z.string().min(1))
