@@ -39,7 +39,8 @@ export function take(reply: Reply, part: Part): void {
       open(reply, "reasoning", part.block).sealed = true;
       return;
     case "tool": {
-      const call = open(reply, "tool", part.block);
+      const known = open(reply, "tool", part.block);
+      const call = isOther(known, part.id, part.name) ? begin(reply, "tool", part.block) : known;
       call.text += part.args;
       if (part.id !== "" && call.id === "") call.id = part.id;
       if (part.name !== "" && call.name === "") call.name = part.name;
@@ -69,9 +70,18 @@ function open(reply: Reply, kind: Block["kind"], block: number): Block {
     const have = reply.blocks[i];
     if (have?.kind === kind && have.block === block) return have;
   }
+  return begin(reply, kind, block);
+}
+
+function begin(reply: Reply, kind: Block["kind"], block: number): Block {
   const fresh: Block = { kind, block, text: "", id: "", name: "", ended: false, sealed: false };
   reply.blocks.push(fresh);
   return fresh;
+}
+
+/** Some servers give every call of a turn the same number (Gemini's compatible endpoint): a name with a new id is a new call. */
+function isOther(call: Block, id: string, name: string): boolean {
+  return call.id !== "" && id !== "" && call.id !== id && name !== "";
 }
 
 /** All visible text, joined. */

@@ -9,9 +9,10 @@ export class Calls {
   readonly #open = new Map<number, { readonly index: number; id: string }>();
   #count = 0;
 
-  place(block: number, id: string): number {
+  /** Calls of one turn may share a number: a name with a new id is a new call. */
+  place(block: number, id: string, name: string): number {
     const known = this.#open.get(block);
-    if (known !== undefined && (id === "" || known.id === "" || known.id === id)) {
+    if (known !== undefined && (id === "" || known.id === "" || known.id === id || name === "")) {
       if (known.id === "") known.id = id;
       return known.index;
     }
@@ -22,7 +23,7 @@ export class Calls {
 
   /** A piece for a delta; the one that bears the name begins its call. */
   piece(part: ToolPart, own: Json | undefined): JsonObject {
-    const index = this.place(part.block, part.id);
+    const index = this.place(part.block, part.id, part.name);
     if (part.name === "") return { index, function: { arguments: part.args } };
     return { index, ...this.#call(index, part, own) };
   }
@@ -30,7 +31,7 @@ export class Calls {
   /** A call for a message. */
   whole(call: Block, own: Json | undefined): JsonObject {
     const { id, name, text } = call;
-    return this.#call(this.place(call.block, id), { id, name, args: text }, own);
+    return this.#call(this.place(call.block, id, name), { id, name, args: text }, own);
   }
 
   /** `own`: the upstream's calls, whose unknown fields survive. */

@@ -3,7 +3,7 @@ import type { Part } from "../../core/part.ts";
 import type { Choice } from "../openai/frame.ts";
 
 /** Text blocks of this wire: what the model says, and its refusal to say it, which has a field of its own. */
-export const CONTENT = 0;
+const CONTENT = 0;
 export const REFUSAL = 1;
 
 /** Where servers put reasoning as text: DeepSeek, LM Studio, llama-server the first; OpenRouter, vLLM, Ollama the second. */

@@ -4,6 +4,7 @@ import { asObject, isObject, type JsonObject } from "../../core/json.ts";
 import type { Part } from "../../core/part.ts";
 import { callsOf, type Reply, reasoningOf } from "../../core/reply.ts";
 import { callsFunctions, Envelope, firstChoice, type Names } from "../openai/envelope.ts";
+import { stillOpen } from "../openai/finish.ts";
 import { Logprobs } from "../openai/logprobs.ts";
 import { dataEvent } from "../sse.ts";
 import type { Ending, Frame, Report, Voice } from "../wire.ts";
@@ -42,7 +43,7 @@ export class ChatVoice implements Voice {
     if (delta.role !== undefined || frame.kind === "output") this.#roleSaid = true;
     this.#learnReasoning(delta);
     this.#logprobs.heard(choice.logprobs, textOf(frame.parts));
-    for (const part of frame.parts) if (part.kind === "tool") this.#calls.place(part.block, part.id);
+    for (const part of frame.parts) if (part.kind === "tool") this.#calls.place(part.block, part.id, part.name);
   }
 
   say(parts: readonly Part[], frame: Frame | null): string {
@@ -86,6 +87,7 @@ export class ChatVoice implements Voice {
     this.#learnReasoning(own);
     const whole = sound(parts) === sound(frame.parts);
     const { role, ...delta } = own;
+    // A frame without parts holds what no part has (sound, calls of another type): that stays.
     for (const field of SPOKEN) if (says(delta[field]) && frame.parts.length > 0) delete delta[field];
     if (!whole) delete delta.reasoning_details;
     Object.assign(delta, this.#deltaOf(parts, own));
@@ -103,7 +105,7 @@ export class ChatVoice implements Voice {
     const delta = this.#roleSaid ? choice.delta : { role: "assistant", ...asObject(choice.delta) };
     this.#roleSaid = true;
     this.#logprobs.heard(choice.logprobs, textOf(parts));
-    return dataEvent(this.#envelope.chunk(own, [this.#envelope.open({ ...choice, delta })]));
+    return dataEvent(this.#envelope.chunk(own, [stillOpen({ ...choice, delta })]));
   }
 
   #deltaOf(parts: readonly Part[], own: JsonObject): JsonObject {

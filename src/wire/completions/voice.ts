@@ -4,6 +4,7 @@ import { isObject, type JsonObject } from "../../core/json.ts";
 import type { Part } from "../../core/part.ts";
 import { textOf } from "../../core/reply.ts";
 import { Envelope, firstChoice, type Names } from "../openai/envelope.ts";
+import { stillOpen } from "../openai/finish.ts";
 import { Logprobs } from "../openai/logprobs.ts";
 import { dataEvent } from "../sse.ts";
 import type { Ending, Frame, Report, Voice } from "../wire.ts";
@@ -37,7 +38,7 @@ export class CompletionsVoice implements Voice {
     const choice: JsonObject = { index: 0, ...own, text };
     if (isObject(own.logprobs)) choice.logprobs = this.#logprobs.fitted(own.logprobs, text);
     this.#logprobs.heard(choice.logprobs, text);
-    return dataEvent(this.#envelope.chunk(frame?.json ?? null, [this.#envelope.open(choice)]));
+    return dataEvent(this.#envelope.chunk(frame?.json ?? null, [stillOpen(choice)]));
   }
 
   finish(ending: Ending): string {

@@ -5,7 +5,7 @@ import { lastwordOf } from "../report.ts";
 import { DONE, dataEvent, eventOf } from "../sse.ts";
 import type { Ending, Frame, Report } from "../wire.ts";
 import { errorObject } from "./error.ts";
-import { wordOf } from "./finish.ts";
+import { stillOpen, wordOf } from "./finish.ts";
 import { usageObject } from "./usage.ts";
 
 /** By these a client tells one reply from another: the first pass's stand on everything that later passes say. */
@@ -43,12 +43,6 @@ export class Envelope {
   /** A chunk with these choices; `own` is the upstream's, whose unknown fields survive. */
   chunk(own: JsonObject | null, choices: JsonObject[]): JsonObject {
     return this.#around(own, this.#names.chunk, choices);
-  }
-
-  /** The first choice of a chunk while the reply goes on. */
-  open(choice: JsonObject): JsonObject {
-    const { native_finish_reason, done_reason, stop_reason, ...rest } = choice;
-    return { ...rest, finish_reason: null };
   }
 
   /** Finish, usage if it was asked for, terminal event. */
@@ -94,7 +88,7 @@ export class Envelope {
       .filter(isObject)
       .map((choice, index) => ({ index, ...choice }));
     let all = "";
-    for (const choice of choices) all += dataEvent(this.chunk(rest, [this.open(said(choice))]));
+    for (const choice of choices) all += dataEvent(this.chunk(rest, [stillOpen(said(choice))]));
     choices.forEach((choice, i) => {
       const { logprobs, ...kept } = said(choice);
       const closing = this.chunk(rest, [{ ...kept, ...this.#names.silence, finish_reason: ended(choice) }]);
@@ -114,7 +108,7 @@ export class Envelope {
   /** Words beside a finish that is no longer the upstream's own would contradict it. */
   #closed(choice: JsonObject, ending: Ending): JsonObject {
     const word = wordOf(ending.finish, callsFunctions(this.#ask));
-    return choice.finish_reason === word ? choice : { ...this.open(choice), finish_reason: word };
+    return choice.finish_reason === word ? choice : { ...stillOpen(choice), finish_reason: word };
   }
 
   #around(own: JsonObject | null, object: string, choices: JsonObject[]): JsonObject {

@@ -83,3 +83,9 @@ export function wordOf(finish: Finish, legacy: boolean): string {
       return finish.kind satisfies never;
   }
 }
+
+/** A choice of a reply that goes on: no word of an end, nor beside one. */
+export function stillOpen(choice: JsonObject): JsonObject {
+  const { error, native_finish_reason, done_reason, stop_reason, ...open } = choice;
+  return { ...open, finish_reason: null };
+}

@@ -2,7 +2,7 @@ import { asArray, asObject, asString, isObject, type JsonObject, parseJson } fro
 import type { Part } from "../../core/part.ts";
 import type { Frame } from "../wire.ts";
 import { faultOf } from "./fault.ts";
-import { finishOf } from "./finish.ts";
+import { finishOf, stillOpen } from "./finish.ts";
 import { usageOf } from "./usage.ts";
 
 /** What chat and completions do differently within a choice. */
@@ -53,11 +53,6 @@ export function splitFrame(whole: Frame, of: Choice): readonly Frame[] {
   const output = { ...flowing, choices: choices.map(stillOpen) };
   const tail = { ...json, choices: choices.map((choice) => ({ ...withoutLogprobs(choice), ...of.silence })) };
   return [output, tail].map((half) => readFrame(whole.event, JSON.stringify(half), of));
-}
-
-function stillOpen(choice: JsonObject): JsonObject {
-  const { error, native_finish_reason, done_reason, stop_reason, ...open } = choice;
-  return { ...open, finish_reason: null };
 }
 
 function withoutLogprobs(choice: JsonObject): JsonObject {

@@ -28,13 +28,16 @@ export class Logprobs {
 
   /** All that was heard, or null: a part without them, or tokens that do not spell the text, would put every index off. */
   joined(text: string): JsonObject | null {
+    const lists = new Map<string, Json[][]>();
     const joined: JsonObject = {};
     for (const pass of this.#passes) {
       if (pass === null) return null;
       for (const [name, value] of Object.entries(pass)) {
-        joined[name] = Array.isArray(value) ? [...asArray(joined[name]), ...value] : (joined[name] ?? value);
+        if (!Array.isArray(value)) joined[name] ??= value;
+        else if (!lists.get(name)?.push(value)) lists.set(name, [value]);
       }
     }
+    for (const [name, list] of lists) joined[name] = list.flat();
     return this.#passes.length > 0 && spelled(tokensOf(joined)) === text ? joined : null;
   }
 }
