@@ -2,11 +2,6 @@
 import { parseCommand } from "./cli/args.ts";
 import { EXIT } from "./cli/commands.ts";
 
-const terminal = {
-  out: (text: string) => void process.stdout.write(text),
-  err: (text: string) => void process.stderr.write(text),
-};
-
 /** argv to command. Each command is loaded only when it is run: a fast start is a promise. */
 async function main(argv: readonly string[]): Promise<number> {
   const command = parseCommand(argv);
@@ -18,7 +13,7 @@ async function main(argv: readonly string[]): Promise<number> {
     case "check":
       return (await import("./cli/check.ts")).check(command, process.env);
     case "report":
-      return (await import("./cli/report.ts")).report(command, process.env, terminal);
+      return (await import("./cli/report.ts")).report(command, process.env, process);
     case "count":
       return (await import("./cli/count.ts")).count(command);
     case "completion":

@@ -3,6 +3,7 @@ import type { JsonObject } from "../core/json.ts";
 import type { Finish, Part, Usage } from "../core/part.ts";
 import { callsOf, emptyReply, type Reply, take, textOf } from "../core/reply.ts";
 import { solidEnd } from "../stitch/characters.ts";
+import { StopScan } from "../stitch/stop.ts";
 import { lastwordOf } from "../wire/report.ts";
 import type { Ending, Frame, Report, Voice } from "../wire/wire.ts";
 import { Forward } from "./forward.ts";
@@ -107,7 +108,8 @@ export class Draft {
 
   /** Reads a pass that goes on with what is known. */
   joiner(send: Send, request: PassRequest, pass: number, over: () => void): Joiner {
-    const proven = this.#job.ask.structured !== null;
+    const { ask } = this.#job;
+    const proven = ask.structured !== null;
     return new Joiner({
       known: this.#known,
       seam: request.seam,
@@ -119,6 +121,7 @@ export class Draft {
         if (proven) this.#waiting.push({ parts, frame });
         else this.#say(parts, frame);
       },
+      stops: ask.stop.length > 0 ? new StopScan(ask.stop, textOf(this.#known)) : null,
       frame: (event, data) => request.wire.frame(event, data),
       over,
     });

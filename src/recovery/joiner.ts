@@ -1,7 +1,8 @@
 import type { Fault, Part } from "../core/part.ts";
 import { type Block, emptyReply, type Reply, take, textOf } from "../core/reply.ts";
 import { solidEnd } from "../stitch/characters.ts";
-import type { Seam, SeamVerdict } from "../stitch/seam.ts";
+import type { Discard, Seam, SeamVerdict } from "../stitch/seam.ts";
+import type { StopScan } from "../stitch/stop.ts";
 import { parseEvents } from "../upstream/frames.ts";
 import type { Frame } from "../wire/wire.ts";
 
@@ -25,6 +26,8 @@ export interface JoinerOptions {
   readonly pass: number;
   /** New output, cleaned and joined. `frame`: the upstream's own, for its unknown fields. */
   readonly say: (parts: readonly Part[], frame: Frame) => void;
+  /** The client's stop strings over the joined text; null: it has none. */
+  readonly stops: StopScan | null;
   /** Reads one event of the upstream's wire. */
   readonly frame: (event: string, data: string) => Frame;
   /** Nothing more is wanted of this pass. */
@@ -42,7 +45,7 @@ export class Joiner {
   started = false;
   fault: Fault | null = null;
   /** Why the pass cannot be joined. */
-  discard: string | null = null;
+  discard: Discard | null = null;
   /** Set once the seam is decided. */
   seam: { overlap: number; dropped: number } | null = null;
   /** What this pass says of its end, and its calls, which join `known` only when they are proven. */
@@ -125,11 +128,18 @@ export class Joiner {
 
   /** The reply has ended: what looked like half a character was all of it. */
   flush(): void {
-    if (this.#residue !== "" && this.#residueFrame !== null) {
-      const part: Part = { kind: "text", block: this.#blockOf("text", 0), text: this.#residue };
-      this.#residue = "";
-      this.#give([part], this.#residueFrame);
-    }
+    const text = (this.#o.stops?.end() ?? "") + this.#residue;
+    this.#residue = "";
+    if (text !== "" && this.#residueFrame !== null)
+      this.#give([{ kind: "text", block: this.#blockOf("text", 0), text }], this.#residueFrame);
+  }
+
+  /** A stop string is complete that no single pass could see: the reply ends before it, as the client wished. */
+  #stopString(): void {
+    this.#residue = "";
+    this.end.finish = { kind: "done", raw: "stop" };
+    this.end.ended = true;
+    this.#stop();
   }
 
   #flow(parts: Part[], frame: Frame): void {
@@ -179,6 +189,7 @@ export class Joiner {
   /** Half a character at the end of the text waits for its other half, or for the end. */
   #solid(parts: readonly Part[], frame: Frame): void {
     const solid: Part[] = [];
+    let stopped = false;
     for (const part of parts) {
       if (part.kind !== "text") {
         solid.push(part);
@@ -188,9 +199,12 @@ export class Joiner {
       const end = solidEnd(text);
       this.#residue = text.slice(end);
       this.#residueFrame = frame;
-      if (end > 0) solid.push({ ...part, text: text.slice(0, end) });
+      const scanned = this.#o.stops?.push(text.slice(0, end)) ?? { emit: text.slice(0, end), stopped: false };
+      if (scanned.emit !== "") solid.push({ ...part, text: scanned.emit });
+      stopped ||= scanned.stopped;
     }
     if (solid.length > 0) this.#give(solid, frame);
+    if (stopped) this.#stopString();
   }
 
   #give(parts: readonly Part[], frame: Frame): void {

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../core/json.ts";
 import { type Reply, reasoningOf, textOf } from "../core/reply.ts";
 import { prepareNudge } from "../stitch/anchor.ts";
-import { openSeam, type Seam } from "../stitch/seam.ts";
+import { type Discard, openSeam, type Seam } from "../stitch/seam.ts";
 import type { Compose, Wire } from "../wire/wire.ts";
 import type { Job, Shared } from "./job.ts";
 import type { Corrections } from "./learn.ts";
@@ -27,14 +27,14 @@ export interface PassRequest {
   readonly unproven: boolean;
 }
 
-/** Builds the request of a pass from the untouched first ask. */
+/** Builds the request of a pass from the untouched first ask. `after`: why the last answer to a nudge could not be joined. */
 export function passRequest(
   job: Job,
   shared: Shared,
   send: Send,
   corrections: Corrections,
   known: Reply,
-  discards: number,
+  after: Discard | null,
 ): PassRequest {
   const { ask, wire, dialect } = job;
   const lessons = shared.knowledge.of(job.server.name, ask.model);
@@ -55,7 +55,7 @@ export function passRequest(
     set[field] = value;
     if (ask.body[field] === undefined) added.push(field);
   }
-  const join = joinOf(job, send.strategy, known, discards);
+  const join = joinOf(job, send.strategy, known, after, lessons.resumes[resumeKey(job)] === "works");
   Object.assign(set, join.set);
   added.push(...Object.keys(join.set).filter((field) => ask.body[field] === undefined));
   const cap = capOf(job, send, corrections, lessons.capField);
@@ -113,7 +113,7 @@ const AS_ASKED: Join = {
   unproven: false,
 };
 
-function joinOf(job: Job, strategy: string, known: Reply, discards: number): Join {
+function joinOf(job: Job, strategy: string, known: Reply, after: Discard | null, proven: boolean): Join {
   const text = textOf(known);
   const reasoning = reasoningOf(known);
   if (strategy === "prefill") {
@@ -136,15 +136,14 @@ function joinOf(job: Job, strategy: string, known: Reply, discards: number): Joi
         sent,
         trimmed,
         echo: resume.echo === "plain" && job.ask.stream ? "never" : resume.echo,
-        sure: resume.sure,
-        retry: discards > 0,
+        sure: resume.sure || proven,
       }),
       channel: thought ? "reasoning" : "text",
-      unproven: !resume.sure,
+      unproven: !resume.sure && !proven,
     };
   }
   if (strategy === "nudge" && text !== "") {
-    const nudge = prepareNudge(text, { retry: discards > 0 });
+    const nudge = prepareNudge(text, after);
     return {
       how: "nudge",
       partial: { text: nudge.partial, reasoning: "" },
@@ -156,9 +155,6 @@ function joinOf(job: Job, strategy: string, known: Reply, discards: number): Joi
         sent: text,
         anchor: nudge.anchor,
         seen: nudge.seen,
-        echo: "never",
-        sure: false,
-        retry: discards > 0,
       }),
       channel: "text",
       unproven: false,

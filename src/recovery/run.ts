@@ -3,6 +3,7 @@ import { type Failure, failure } from "../core/error.ts";
 import type { Fault } from "../core/part.ts";
 import { callsOf, type Reply, textOf } from "../core/reply.ts";
 import { isLoop } from "../stitch/repetition.ts";
+import type { Discard } from "../stitch/seam.ts";
 import type { Report } from "../wire/wire.ts";
 import { decide, waysOf } from "./decide.ts";
 import { Draft, type PassReader, type Told } from "./draft.ts";
@@ -43,6 +44,8 @@ export class Run {
   readonly #draft: Draft;
   readonly #corrections: Corrections = { mostCap: null, capField: null, prompt: null, window: null };
   #state: State;
+  /** Why the last answer to a nudge could not be joined. */
+  #discarded: Discard | null = null;
   #relay: Relay | null = null;
   #transport: Transport | null = null;
   #landed: ((landing: Landing) => void) | null = null;
@@ -126,7 +129,7 @@ export class Run {
     if (this.#left) return null;
     const joins = this.#draft.keep(send);
     if (!joins) for (const pass of this.spent) pass.share = 0;
-    const request = passRequest(job, this.#shared, send, this.#corrections, this.#draft.known, this.#state.discards);
+    const request = passRequest(job, this.#shared, send, this.#corrections, this.#draft.known, this.#discarded);
     this.#state = { ...this.#state, cap: request.cap };
     job.live.capSent = request.cap;
     job.live.phase = joins ? "joining" : "asking";
@@ -292,6 +295,7 @@ export class Run {
     if (reader instanceof Joiner && reader.discard !== null) {
       spent.share = 0;
       if (request.unproven) this.#learnResume("ignored");
+      else this.#discarded = reader.discard;
       return { on: "discarded", demote: request.unproven, generated };
     }
     this.#learnFromUsage(end);
@@ -366,6 +370,7 @@ export class Run {
         this.#cutAt = performance.now();
         this.#job.live.cuts.push(this.#job.live.tokens);
         this.#learnFromCut(verdict);
+        this.#discarded = null;
         const gained = reader instanceof Joiner ? reader.gained : lengthOf(this.#draft.full());
         const cause = this.#meant(request, verdict.cause) ? "honoured_cap" : verdict.cause;
         const looping = verdict.looping || isLoop(textOf(this.#draft.full()));

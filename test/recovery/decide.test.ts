@@ -1,0 +1,394 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { CAUSES } from "../../src/core/cut.ts";
+import { failure } from "../../src/core/error.ts";
+import { decide, waysOf } from "../../src/recovery/decide.ts";
+import {
+  begin,
+  type Facts,
+  type PassEnd,
+  type RecoveryPolicy,
+  type State,
+  type Where,
+} from "../../src/recovery/state.ts";
+
+const policy: RecoveryPolicy = {
+  maxAttempts: 4,
+  maxParts: 8,
+  maxReplyTokens: 0,
+  minAttemptSeconds: 10,
+  retryBackoffSeconds: [2, 4],
+  maxRetryAfterSeconds: 60,
+  secondAttempt: "raise",
+  repairMalformed: false,
+  onExhausted: "partial",
+  overflow: "reject",
+};
+const facts: Facts = {
+  secondsLeft: 1000,
+  room: 100_000,
+  modelLimit: null,
+  strictLeft: null,
+  shownText: true,
+  shownReasoning: false,
+  shownTool: false,
+  structured: false,
+  resumesThoughts: false,
+  rawCalls: false,
+  lowerable: false,
+  compactable: false,
+};
+const nothingShown = { shownText: false };
+const why = failure("upstream_error", "no");
+const at = (more: Partial<State> = {}): State => ({ ...begin(100, 100, ["prefill", "nudge"]), ...more });
+const cut = (where: Where, more: Partial<Extract<PassEnd, { on: "cut" }>> = {}): PassEnd => ({
+  on: "cut",
+  cause: "reply_cap",
+  where,
+  generated: 100,
+  gained: 400,
+  looping: false,
+  ...more,
+});
+const unbegun = (more: Partial<Extract<PassEnd, { on: "unbegun" }>> = {}): PassEnd => ({
+  on: "unbegun",
+  transient: true,
+  retryAfter: null,
+  failure: why,
+  ...more,
+});
+
+type Row = [string, State, PassEnd, Partial<Facts>, Partial<RecoveryPolicy>, object];
+
+const table: Row[] = [
+  ["whole at once", at(), { on: "whole" }, {}, {}, { do: "deliver", outcome: "complete" }],
+  ["whole after a cut", at({ cause: "reply_cap" }), { on: "whole" }, {}, {}, { do: "deliver", outcome: "healed" }],
+  ["malformed", at(), { on: "malformed" }, {}, {}, { do: "deliver", outcome: "malformed" }],
+  [
+    "malformed, to be repaired",
+    at(),
+    { on: "malformed" },
+    nothingShown,
+    { repairMalformed: true },
+    { do: "send", strategy: "reask" },
+  ],
+  [
+    "malformed, but shown",
+    at(),
+    { on: "malformed" },
+    {},
+    { repairMalformed: true },
+    { do: "deliver", outcome: "malformed" },
+  ],
+  [
+    "malformed twice",
+    at({ strategy: "reask" }),
+    { on: "malformed" },
+    nothingShown,
+    { repairMalformed: true },
+    { do: "deliver" },
+  ],
+
+  ["text, best way first", at(), cut("text"), {}, {}, { do: "send", strategy: "prefill", cap: 4096 }],
+  ["text, no way", at({ ways: [] }), cut("text"), {}, {}, { do: "stop", cause: "reply_cap" }],
+  ["twice a large cap", at({ cap: 9000 }), cut("text", { generated: 9000 }), {}, {}, { do: "send", cap: 18_000 }],
+  ["within the room", at(), cut("text"), { room: 900 }, {}, { do: "send", cap: 900 }],
+  ["within the model's limit", at(), cut("text"), { modelLimit: 800 }, {}, { do: "send", cap: 800 }],
+  ["within what strictness leaves", at(), cut("text"), { strictLeft: 30 }, {}, { do: "send", cap: 30 }],
+  ["strict, used up", at(), cut("text"), { strictLeft: 0 }, {}, { do: "stop" }],
+  ["no cap was sent", at({ cap: null }), cut("text", { generated: 3000 }), {}, {}, { do: "send", cap: 6000 }],
+  ["little room", at(), cut("text"), { room: 511 }, {}, { do: "stop", cause: "reply_cap" }],
+  [
+    "little time",
+    at(),
+    cut("text"),
+    { secondsLeft: 9 },
+    {},
+    { do: "stop", failure: { code: "insufficient_remaining_time" } },
+  ],
+  [
+    "attempts used up",
+    at({ began: 3 }),
+    cut("text"),
+    {},
+    {},
+    { do: "stop", failure: { code: "output_cap_exhausted" } },
+  ],
+  ["enough generated", at({ generated: 32_700 }), cut("text"), {}, {}, { do: "stop" }],
+  ["a repetition loop", at(), cut("text", { looping: true }), {}, {}, { do: "stop" }],
+  ["window full", at(), cut("text", { cause: "context_full" }), {}, {}, { do: "stop", cause: "context_full" }],
+  [
+    "window full, compactable",
+    at(),
+    cut("text", { cause: "context_full" }),
+    { compactable: true },
+    { overflow: "compact" },
+    { do: "send", strategy: "compact" },
+  ],
+  [
+    "left by order",
+    at(),
+    cut("text", { cause: "honoured_cap" }),
+    {},
+    {},
+    { do: "stop", cause: "honoured_cap", as: "partial" },
+  ],
+  [
+    "left by order is no error",
+    at(),
+    cut("text", { cause: "honoured_cap" }),
+    {},
+    { onExhausted: "error" },
+    { do: "stop", as: "partial" },
+  ],
+  ["one pass without progress", at(), cut("text", { gained: 3 }), {}, {}, { do: "send" }],
+  ["two passes without progress", at({ idle: 1 }), cut("text", { gained: 3 }), {}, {}, { do: "stop" }],
+  ["exhausted as an error", at({ began: 3 }), cut("text"), {}, { onExhausted: "error" }, { do: "stop", as: "error" }],
+  ["lost half-way", at(), cut("text", { cause: "upstream_broken" }), {}, {}, { do: "send", strategy: "prefill" }],
+
+  ["a call", at(), cut("tool"), nothingShown, {}, { do: "send", strategy: "reask", cap: 4096 }],
+  ["a call, behind text", at(), cut("tool"), {}, {}, { do: "send", strategy: "reask", cap: 4096 }],
+  [
+    "a call that no cap can hold",
+    at({ cap: 4096 }),
+    cut("tool", { generated: 900 }),
+    { modelLimit: 900 },
+    {},
+    { do: "send", strategy: "parts" },
+  ],
+  ["a call, parts used up", at({ cap: 4096, parts: 8 }), cut("tool"), { modelLimit: 900 }, {}, { do: "stop" }],
+  ["a call that was shown", at(), cut("tool"), { shownTool: true }, {}, { do: "stop" }],
+  [
+    "a call, lost",
+    at(),
+    cut("tool", { cause: "upstream_broken" }),
+    nothingShown,
+    {},
+    { do: "send", strategy: "retry", cap: 100 },
+  ],
+
+  ["a format, nothing shown", at(), cut("structured"), nothingShown, {}, { do: "send", strategy: "reask", cap: 4096 }],
+  ["a format, shown", at(), cut("structured"), {}, {}, { do: "send", strategy: "prefill" }],
+
+  [
+    "a thought, resumable",
+    at(),
+    cut("reasoning", { cause: "reasoning_starved" }),
+    { ...nothingShown, resumesThoughts: true },
+    {},
+    { do: "send", strategy: "prefill" },
+  ],
+  [
+    "a thought, not resumable",
+    at(),
+    cut("reasoning", { cause: "reasoning_starved" }),
+    nothingShown,
+    {},
+    { do: "send", strategy: "reask", cap: 4096, effort: null },
+  ],
+  [
+    "a thought, lowered",
+    at(),
+    cut("reasoning"),
+    { ...nothingShown, lowerable: true },
+    { secondAttempt: "both" },
+    { do: "send", strategy: "reask", cap: 4096, effort: "lower" },
+  ],
+  [
+    "a thought, lowered only",
+    at(),
+    cut("reasoning"),
+    { ...nothingShown, lowerable: true },
+    { secondAttempt: "lower" },
+    { do: "send", strategy: "reask", cap: 100, effort: "lower" },
+  ],
+  [
+    "a thought at the limit",
+    at({ cap: 900 }),
+    cut("nothing"),
+    { ...nothingShown, modelLimit: 900 },
+    {},
+    { do: "stop" },
+  ],
+  [
+    "a thought at the limit, lowerable",
+    at({ cap: 900 }),
+    cut("nothing"),
+    { ...nothingShown, modelLimit: 900, lowerable: true },
+    {},
+    { do: "send", effort: "lower" },
+  ],
+  [
+    "a thought, asked again already",
+    at({ strategy: "reask", lowered: "lower" }),
+    cut("nothing"),
+    { ...nothingShown, lowerable: true },
+    {},
+    { do: "send", effort: "off" },
+  ],
+
+  ["refused for now", at(), unbegun(), nothingShown, {}, { do: "send", strategy: "retry", waitSeconds: 2 }],
+  ["refused for now, again", at({ retries: 1 }), unbegun(), nothingShown, {}, { do: "send", waitSeconds: 4 }],
+  ["refused too often", at({ retries: 2 }), unbegun(), nothingShown, {}, { do: "fail", failure: why }],
+  ["told when to come", at(), unbegun({ retryAfter: 30 }), nothingShown, {}, { do: "send", waitSeconds: 30 }],
+  ["told to come much later", at(), unbegun({ retryAfter: 61 }), nothingShown, {}, { do: "fail" }],
+  [
+    "told to come after the deadline",
+    at(),
+    unbegun({ retryAfter: 30 }),
+    { ...nothingShown, secondsLeft: 35 },
+    {},
+    { do: "fail" },
+  ],
+  ["refused for good", at(), unbegun({ transient: false }), nothingShown, {}, { do: "fail", failure: why }],
+  [
+    "a later pass refused for good",
+    at({ cause: "reply_cap" }),
+    unbegun({ transient: false }),
+    {},
+    {},
+    { do: "stop", cause: "reply_cap", as: "partial" },
+  ],
+  [
+    "a later pass refused for now",
+    at({ cause: "reply_cap", strategy: "nudge" }),
+    unbegun(),
+    {},
+    {},
+    { do: "send", strategy: "nudge", waitSeconds: 2 },
+  ],
+
+  ["taught", at(), { on: "lesson", demote: false, failure: why }, nothingShown, {}, { do: "send", strategy: "first" }],
+  [
+    "taught that prefill is refused",
+    at({ strategy: "prefill", cause: "reply_cap" }),
+    { on: "lesson", demote: true, failure: why },
+    {},
+    {},
+    { do: "send", strategy: "nudge" },
+  ],
+  [
+    "taught too often",
+    at({ lessons: 2 }),
+    { on: "lesson", demote: false, failure: why },
+    nothingShown,
+    {},
+    { do: "fail" },
+  ],
+
+  [
+    "overflow that a smaller cap mends",
+    at({ cap: 5000 }),
+    { on: "overflow", fits: true, failure: why },
+    { ...nothingShown, room: 900 },
+    {},
+    { do: "send", strategy: "retry", cap: 900 },
+  ],
+  [
+    "overflow, again",
+    at({ lessons: 1 }),
+    { on: "overflow", fits: true, failure: why },
+    nothingShown,
+    {},
+    { do: "fail" },
+  ],
+  ["overflow", at(), { on: "overflow", fits: false, failure: why }, nothingShown, {}, { do: "fail", failure: why }],
+
+  [
+    "a nudge that cannot be joined",
+    at({ strategy: "nudge", ways: ["nudge"] }),
+    { on: "discarded", demote: false, generated: 9 },
+    {},
+    {},
+    { do: "send", strategy: "nudge" },
+  ],
+  [
+    "a second one",
+    at({ strategy: "nudge", ways: ["nudge"], discards: 1 }),
+    { on: "discarded", demote: false, generated: 9 },
+    {},
+    {},
+    { do: "stop" },
+  ],
+  [
+    "a server that does not resume",
+    at({ strategy: "prefill" }),
+    { on: "discarded", demote: true, generated: 9 },
+    {},
+    {},
+    { do: "send", strategy: "nudge" },
+  ],
+
+  ["out of time, nothing shown", at(), { on: "timeout", failure: why }, nothingShown, {}, { do: "fail", failure: why }],
+  [
+    "out of time, something shown",
+    at({ cause: "reply_cap" }),
+    { on: "timeout", failure: why },
+    {},
+    {},
+    { do: "stop", as: "partial" },
+  ],
+];
+
+describe("recovery's decision", () => {
+  it.each(table)("%s", (_name, state, end, changed, ruled, expected) => {
+    expect(decide(state, end, { ...facts, ...changed }, { ...policy, ...ruled }).action).toMatchObject(expected);
+  });
+
+  it("orders the ways of continuing as the config or the server's known ways have it", () => {
+    expect(waysOf("auto", { prefill: true, raw: true })).toEqual(["prefill", "raw", "nudge"]);
+    expect(waysOf("auto", { prefill: false, raw: false })).toEqual(["nudge"]);
+    expect(waysOf("raw", { prefill: true, raw: true })).toEqual(["raw", "nudge"]);
+    expect(waysOf("never", { prefill: true, raw: true })).toEqual([]);
+  });
+
+  it("never sends a cap below 1 nor above the room, and always comes to an end", () => {
+    const where = fc.constantFrom<Where>("text", "reasoning", "tool", "structured", "nothing");
+    const end = fc.oneof(
+      fc.record({
+        on: fc.constant("cut" as const),
+        cause: fc.constantFrom(...CAUSES),
+        where,
+        generated: fc.nat(5000),
+        gained: fc.nat(100),
+        looping: fc.boolean(),
+      }),
+      fc.record({
+        on: fc.constant("unbegun" as const),
+        transient: fc.boolean(),
+        retryAfter: fc.option(fc.nat(100)),
+        failure: fc.constant(why),
+      }),
+      fc.record({ on: fc.constant("lesson" as const), demote: fc.boolean(), failure: fc.constant(why) }),
+      fc.record({ on: fc.constant("overflow" as const), fits: fc.boolean(), failure: fc.constant(why) }),
+      fc.record({ on: fc.constant("discarded" as const), demote: fc.boolean(), generated: fc.nat(100) }),
+    );
+    const now = fc.record({
+      room: fc.option(fc.integer({ min: -100, max: 5000 })),
+      modelLimit: fc.option(fc.integer({ min: 1, max: 5000 })),
+      shownText: fc.boolean(),
+      shownReasoning: fc.boolean(),
+      shownTool: fc.boolean(),
+      resumesThoughts: fc.boolean(),
+      rawCalls: fc.boolean(),
+      lowerable: fc.boolean(),
+    });
+    fc.assert(
+      fc.property(fc.array(fc.tuple(end, now), { minLength: 40, maxLength: 40 }), (steps) => {
+        let state = at();
+        for (const [passEnd, changed] of steps) {
+          const next = decide(state, passEnd, { ...facts, ...changed }, policy);
+          state = next.state;
+          if (next.action.do !== "send") return;
+          const { cap } = next.action;
+          if (cap === null) continue;
+          expect(cap).toBeGreaterThanOrEqual(1);
+          if (passEnd.on === "cut" && changed.room !== null && next.action.strategy !== "retry")
+            expect(cap).toBeLessThanOrEqual(Math.max(changed.room, state.cap ?? 0));
+        }
+        throw new Error("forty passes and no end");
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
