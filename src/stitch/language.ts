@@ -1,0 +1,153 @@
+import { isBlank } from "./characters.ts";
+
+/** Scripts and the languages that each writes, told apart by their commonest words where it is more than one. */
+export type Language = string;
+
+/** Han with this share of kana is Japanese. */
+const KANA_SHARE = 0.05;
+
+const SCRIPTS: readonly { readonly script: string; readonly letter: RegExp }[] = [
+  { script: "latin", letter: /\p{Script=Latin}/u },
+  { script: "cyrillic", letter: /\p{Script=Cyrillic}/u },
+  { script: "han", letter: /\p{Script=Han}/u },
+  { script: "kana", letter: /[\p{Script=Hiragana}\p{Script=Katakana}]/u },
+  { script: "hangul", letter: /\p{Script=Hangul}/u },
+  { script: "arabic", letter: /\p{Script=Arabic}/u },
+  { script: "hebrew", letter: /\p{Script=Hebrew}/u },
+  { script: "thai", letter: /\p{Script=Thai}/u },
+  { script: "devanagari", letter: /\p{Script=Devanagari}/u },
+  { script: "greek", letter: /\p{Script=Greek}/u },
+];
+
+/** Commonest function words, own compilation. To add a language: its 25 or so shortest words that no sentence lacks. */
+const COMMON: Readonly<Record<string, ReadonlySet<string>>> = {
+  en: words(
+    "the a an and or of to in on is are was were be been it that this with for as at by from not but you he she they we his her have has had which will can",
+  ),
+  de: words(
+    "der die das und oder von zu in im ist sind war waren ein eine einen einem einer es den dem des mit für als auf aus bei nicht aber sich auch wird werden wurde sie er wir ich noch nach nur dass",
+  ),
+  fr: words(
+    "le la les un une des et ou de du en est sont était dans que qui pour par sur avec au aux ne pas se ce cette il elle nous vous mais plus son sa ses leur dont",
+  ),
+  es: words(
+    "el la los las un una y o de del en es son era que con por para se su sus al lo como más pero no este esta fue ha también cuando muy sin sobre",
+  ),
+  pt: words(
+    "o a os as um uma e ou de do da dos das em no na nos nas é são era que com por para se seu sua ao à como mais mas não este esta foi também quando muito sem",
+  ),
+  it: words(
+    "il lo la i gli le un una e o di del della dei in nel nella è sono era che con per si su al alla come più ma non questo questa ha anche quando molto da dal",
+  ),
+  nl: words(
+    "de het een en of van te in op is zijn was waren dat die dit met voor als aan bij uit niet maar ook wordt werd hij zij we ik nog naar er om door",
+  ),
+  pl: words(
+    "i w na z do nie się że jest są był była to jak o od po za przez dla ale tak już tylko który która które oraz być ma go jego jej ich",
+  ),
+  tr: words(
+    "ve bir bu da de ile için çok daha gibi olarak olan ne ama değil var kadar sonra her en o şu ise ya diye mi",
+  ),
+  ru: words(
+    "и в во на с со не что как это по к ко из у за от о но а же бы он она они мы вы я его её их был была было были для то так только ещё или",
+  ),
+  uk: words(
+    "і в у на з не що як це по до із за від о але а ж він вона вони ми ви я його її їх був була було були для то так тільки ще або та є",
+  ),
+};
+
+const BY_SCRIPT: Readonly<Record<string, readonly string[]>> = {
+  latin: ["en", "de", "fr", "es", "pt", "it", "nl", "pl", "tr"],
+  cyrillic: ["ru", "uk"],
+};
+
+/** Letters that a text must have before its language is told. */
+const ENOUGH_LETTERS = 40;
+/** Share of its letters that must be of one script. */
+const ONE_SCRIPT = 0.9;
+/** Share of its words that must be common ones of the language; prose has 30 to 50 %, code and lists of names far less. */
+const COMMON_SHARE = 0.15;
+/** Characters of new text after which a switch can be told. */
+const HEAD = 80;
+/** Letters of the text's own script that show at once that it goes on, where the script has one language only. */
+const SAME_LETTERS = 6;
+const SAME_WORDS = 2;
+
+interface Reading {
+  readonly script: string;
+  readonly letters: number;
+  /** Of all letters, those of this script. */
+  readonly share: number;
+}
+
+/** One of the commonest words of the language: whole as it stands, no half of another. */
+export function isCommonWord(word: string, language: Language): boolean {
+  return COMMON[language]?.has(word.toLowerCase()) ?? false;
+}
+
+/** The language that a text is written in, by script and common words; null where it is mixed, code, or too short to tell. */
+export function languageOf(text: string): Language | null {
+  const { script, letters, share } = scriptOf(text);
+  if (letters < ENOUGH_LETTERS || share < ONE_SCRIPT) return null;
+  const candidates = BY_SCRIPT[script];
+  if (candidates === undefined) return script;
+  const found = wordsOf(text);
+  const [best, second] = rank(found, candidates);
+  if (best === undefined || best.hits < COMMON_SHARE * found.length) return null;
+  return second !== undefined && second.hits * 1.5 > best.hits ? null : best.language;
+}
+
+/** Whether new text goes on in the language of the text before it. `unknown`: more of it is needed, up to 80 characters. */
+export function goesOnIn(language: Language, head: string): "same" | "other" | "unknown" {
+  const { script, letters, share } = scriptOf(head);
+  const own = BY_SCRIPT[scriptOfLanguage(language)];
+  if (script === scriptOfLanguage(language)) {
+    if (own === undefined) return letters >= SAME_LETTERS && share >= ONE_SCRIPT ? "same" : "unknown";
+    const found = wordsOf(head);
+    const hits = found.filter((word) => COMMON[language]?.has(word)).length;
+    const [best] = rank(found, own);
+    if (best === undefined || best.hits <= hits) return hits >= SAME_WORDS ? "same" : "unknown";
+    return head.length >= HEAD && best.hits >= 4 && best.hits >= 3 * hits ? "other" : "unknown";
+  }
+  return head.length >= HEAD / 2 && letters >= HEAD / 4 && share >= ONE_SCRIPT ? "other" : "unknown";
+}
+
+/** Characters of new text that are enough to tell a switch. */
+export const LANGUAGE_HEAD = HEAD;
+
+function rank(found: readonly string[], candidates: readonly string[]): { language: string; hits: number }[] {
+  return candidates
+    .map((language) => ({ language, hits: found.filter((word) => COMMON[language]?.has(word)).length }))
+    .sort((a, b) => b.hits - a.hits);
+}
+
+function scriptOfLanguage(language: Language): string {
+  return Object.keys(BY_SCRIPT).find((script) => BY_SCRIPT[script]?.includes(language)) ?? language;
+}
+
+function scriptOf(text: string): Reading {
+  const counts = new Map<string, number>();
+  let letters = 0;
+  for (const character of text) {
+    if (isBlank(character.charCodeAt(0))) continue;
+    const script = SCRIPTS.find(({ letter }) => letter.test(character))?.script;
+    if (script === undefined) continue;
+    letters++;
+    counts.set(script, (counts.get(script) ?? 0) + 1);
+  }
+  const kana = counts.get("kana") ?? 0;
+  const han = counts.get("han") ?? 0;
+  counts.delete("kana");
+  counts.delete("han");
+  if (kana + han > 0) counts.set(kana >= KANA_SHARE * (kana + han) ? "japanese" : "chinese", kana + han);
+  const [script, most] = [...counts].sort((a, b) => b[1] - a[1])[0] ?? ["", 0];
+  return { script, letters, share: letters === 0 ? 0 : most / letters };
+}
+
+function wordsOf(text: string): string[] {
+  return text.toLowerCase().match(/\p{L}+/gu) ?? [];
+}
+
+function words(list: string): ReadonlySet<string> {
+  return new Set(list.split(" "));
+}

@@ -1,0 +1,212 @@
+import { Aligner, type Match, placesIn } from "./aligner.ts";
+import { inkEnd, inkStart, isBlank, startsWord } from "./characters.ts";
+import { openFence } from "./fence.ts";
+import { type Ink, inkOf, proves, provesRestart, standsAt } from "./ink.ts";
+import { goesOnMidSentence } from "./joint.ts";
+import { landing } from "./landing.ts";
+import { goesOnIn, LANGUAGE_HEAD, type Language, languageOf } from "./language.ts";
+import { Opening } from "./opening.ts";
+import { isRemark } from "./remarks.ts";
+import { type Discard, discard, HOLD, type Joint, type Seam, type SeamVerdict } from "./verdict.ts";
+
+/** Ink with which a model that went straight on, its space included, shows that it did. */
+const ENOUGH_STRAIGHT = 3;
+/** What came again is compared with what follows up to this length. */
+const LONGEST_LOOP = 400;
+/** A head that cannot be joined is read this far to tell why: the next request depends on it. */
+const REASON_HEAD = 120;
+/** Units of a head that seems to run ahead before it is taken for text and not for a remark. */
+const REMARK_HEAD = 48;
+/** The end of the text that tells its language. */
+const LANGUAGE_TAIL = 1_500;
+
+/** Where the model was asked in a turn of its own: see `prepareNudge`. */
+export interface Nudged {
+  readonly strategy: "nudge";
+  readonly sent: string;
+  readonly anchor: string;
+  readonly seen: string;
+}
+
+/**
+ * The joint of a pass that was asked, in a turn of its own, to begin with the anchor.
+ *
+ * The model has seen the text up to the end of `partial` and nothing beyond. So it went on from some place at or before that end, and
+ * must write again what the client has from there on. Every such place is tested at once (`Aligner`); the joint is certain when exactly
+ * one stands and what came again is no coincidence. All else is discarded.
+ */
+export class NudgedSeam implements Seam {
+  readonly #sent: string;
+  readonly #ink: Ink;
+  readonly #inkEnd: number;
+  /** Where the anchor begins, and where the model's knowledge of the text ends. */
+  readonly #anchorAt: number;
+  readonly #partialEnd: number;
+  readonly #places: readonly number[];
+  #opening: Opening | null = null;
+  #aligner: Aligner;
+  /** Where the aligned part of the head begins, after an opening that was passed over. */
+  #from = 0;
+  #head = "";
+  #language: Language | null | undefined;
+
+  constructor({ sent, anchor, seen }: Nudged) {
+    this.#sent = sent;
+    this.#ink = inkOf(sent);
+    this.#inkEnd = inkEnd(sent);
+    this.#partialEnd = sent.length - seen.length;
+    this.#anchorAt = this.#partialEnd - anchor.length;
+    const straight = inkStart(sent, this.#partialEnd);
+    this.#places = placesIn(this.#ink, (at) => at === straight || (at <= this.#partialEnd && startsWord(sent, at)));
+    this.#aligner = new Aligner(this.#ink, this.#places);
+  }
+
+  push(text: string): SeamVerdict {
+    for (let i = 0; i < text.length; i++) {
+      this.#take(text.charAt(i));
+      const verdict = this.#decide(false);
+      if (verdict.do !== "hold") return verdict;
+    }
+    return HOLD;
+  }
+
+  end(): SeamVerdict {
+    return this.#decide(true);
+  }
+
+  #take(unit: string): void {
+    const code = unit.charCodeAt(0);
+    if (!isBlank(code)) this.#aligner.push(code, this.#head.length);
+    this.#head += unit;
+  }
+
+  #decide(whole: boolean): SeamVerdict {
+    if (!whole && this.#aligner.live) return HOLD;
+    if (this.#aligner.count === 0) return { do: "release", drop: this.#head.length, overlap: 0, how: "nothing" };
+    return this.#aligned(whole) ?? this.#unaligned(whole);
+  }
+
+  /** null: what came again proves nothing. */
+  #aligned(whole: boolean): SeamVerdict | null {
+    const { done } = this.#aligner;
+    const match = done.find((one) => this.#proves(one));
+    if (match === undefined) return null;
+    // Done in order of length, the shortest first: all that is done besides is another reading.
+    if (!this.#restarts(match, done) && (done.length > 1 || this.#mayBeStraight(match))) return discard("ambiguous");
+    const start = landing(this.#sent, this.#head, match, whole);
+    if (start === "wait") return HOLD;
+    if (start === null) return discard(this.#sameSpacing(match) ? "diverged" : "ambiguous");
+    const again = this.#comesAgain(match, start, whole);
+    if (again !== "no") return again === "wait" ? HOLD : discard("loop");
+    const language = this.#keepsLanguage(start, whole);
+    if (language !== "yes") return language === "wait" ? HOLD : discard("language");
+    return { do: "release", drop: start, overlap: this.#sent.length - match.from, how: this.#how(match) };
+  }
+
+  #proves(match: Match): boolean {
+    if (match.from === this.#anchorAt) return true;
+    const again = this.#sent.slice(match.from, this.#inkEnd);
+    if (proves(again, standsAt(this.#sent, match.from) === "line")) return true;
+    // " immedi" after "was closed": a message does not begin with a space by chance, nor with the very word.
+    const seen = this.#sent.slice(this.#partialEnd);
+    const literal = this.#from === 0 && isBlank(seen.charCodeAt(0)) && this.#head.startsWith(seen);
+    return literal && match.from === inkStart(this.#sent, this.#partialEnd) && again.length >= ENOUGH_STRAIGHT;
+  }
+
+  #restarts(match: Match, done: readonly Match[]): boolean {
+    const first = inkStart(this.#sent);
+    if (match.from !== first && done.at(-1)?.from !== first) return false;
+    if (done.some((other) => other.from !== first && this.#isHalf(other))) return false;
+    return provesRestart(this.#sent);
+  }
+
+  /** The text repeats itself: what came again is half of it or more. */
+  #isHalf(other: Match): boolean {
+    return (this.#inkEnd - other.from) * 2 >= this.#inkEnd;
+  }
+
+  /**
+   * Where the client has nothing but blanks beyond the partial, a model that goes straight on cannot be told by what it writes again.
+   * Then only the anchor counts, and only if it begins inside a clause, where text that rightly repeats does not begin.
+   */
+  #mayBeStraight(match: Match): boolean {
+    if (inkStart(this.#sent, this.#partialEnd) < this.#sent.length) return false;
+    return match.from !== this.#anchorAt || standsAt(this.#sent, match.from) !== "middle";
+  }
+
+  #sameSpacing(match: Match): boolean {
+    return this.#head.slice(match.start + 1, match.end) === this.#sent.slice(match.from + 1, this.#inkEnd);
+  }
+
+  /** Whether what came again comes again right away: a loop, not a reply. */
+  #comesAgain(match: Match, start: number, whole: boolean): "yes" | "no" | "wait" {
+    const once = inkOf(this.#head.slice(match.start, Math.min(match.end, match.start + LONGEST_LOOP))).text;
+    const next = inkOf(this.#head.slice(start)).text;
+    if (next.startsWith(once)) return "yes";
+    return once.startsWith(next) && !whole ? "wait" : "no";
+  }
+
+  #keepsLanguage(start: number, whole: boolean): "yes" | "no" | "wait" {
+    this.#language ??= openFence(this.#sent) === null ? languageOf(this.#sent.slice(-LANGUAGE_TAIL)) : null;
+    if (this.#language === null) return "yes";
+    const fresh = this.#head.slice(start, start + LANGUAGE_HEAD);
+    const reading = goesOnIn(this.#language, fresh);
+    if (reading === "unknown") return whole || fresh.length >= LANGUAGE_HEAD ? "yes" : "wait";
+    return reading === "same" ? "yes" : "no";
+  }
+
+  #how(match: Match): Joint {
+    if (match.from === this.#anchorAt) return "anchor";
+    if (match.from === inkStart(this.#sent)) return "restart";
+    return match.from >= this.#partialEnd ? "straight" : "overlap";
+  }
+
+  #unaligned(whole: boolean): SeamVerdict {
+    const ahead = this.#runsAhead(whole);
+    if (ahead !== null) return ahead;
+    if (this.#opening === null) {
+      const opening = new Opening(this.#sent);
+      const end = opening.end(this.#head, whole);
+      if (end === "wait") return HOLD;
+      this.#opening = opening;
+      if (end !== null) {
+        this.#pass(end);
+        return this.#decide(whole);
+      }
+    }
+    return this.#head.length < REASON_HEAD && !whole ? HOLD : discard(this.#why());
+  }
+
+  /** Aligns anew from a place in the head. */
+  #pass(end: number): void {
+    const rest = this.#head.slice(end);
+    this.#head = this.#head.slice(0, end);
+    this.#from = end;
+    this.#aligner = new Aligner(this.#ink, this.#places);
+    for (let i = 0; i < rest.length; i++) this.#take(rest.charAt(i));
+  }
+
+  /**
+   * A space and a small letter after a letter: the middle of a sentence gone on with, nothing repeated. If the model was shown all that
+   * the client has, that is a joint. If not, it cannot know what it goes on from, unless it is shown all.
+   */
+  #runsAhead(whole: boolean): SeamVerdict | null {
+    if (this.#from > 0 || this.#inkEnd < this.#sent.length) return null;
+    if (!goesOnMidSentence(this.#sent, this.#head) || this.#aligner.done.length > 0) return null;
+    if (this.#head.length < REMARK_HEAD && !whole) return HOLD;
+    if (isRemark(this.#head)) return null;
+    if (this.#partialEnd < this.#sent.length) return discard("ahead");
+    return { do: "release", drop: 0, overlap: 0, how: "straight" };
+  }
+
+  #why(): Discard {
+    if (isRemark(this.#head)) return "comment_only";
+    const language = languageOf(this.#sent.slice(-LANGUAGE_TAIL));
+    if (language !== null && this.#head.length >= LANGUAGE_HEAD && goesOnIn(language, this.#head) === "other")
+      return "language";
+    const restarted = this.#sent.slice(0, this.#ink.at[this.#aligner.reachedFromTop] ?? this.#sent.length);
+    if (this.#aligner.reachedFromTop > 0 && proves(restarted, false)) return "restart_diverged";
+    const anchor = inkOf(this.#sent.slice(this.#anchorAt, this.#partialEnd)).text.length;
+    return this.#aligner.reached >= anchor ? "diverged" : "no_alignment";
+  }
+}

@@ -1,0 +1,85 @@
+import { inkStart } from "./characters.ts";
+import { type Fence, openFence, opensFence } from "./fence.ts";
+import { isPreamble } from "./remarks.ts";
+
+/** Units in which a preamble must end. */
+const LONGEST_PREAMBLE = 200;
+/** Lines of opening that are passed over: a preamble, a fence, a table's header and its separator. */
+const MOST_LINES = 5;
+
+/**
+ * What models put in front of going on, known by its shape: "Sure, here is the rest:", an ellipsis, the fence or display formula that is
+ * open already, the header of the table that is being written. Passed over only where an alignment follows.
+ */
+export class Opening {
+  readonly #fence: Fence | null;
+  /** Lines of the text so far that open what is still open: a display formula, an environment, a table's header. */
+  readonly #openers: ReadonlySet<string>;
+
+  constructor(sent: string) {
+    this.#fence = openFence(sent);
+    this.#openers = new Set([...mathOpener(sent), ...tableHeader(sent)]);
+  }
+
+  /**
+   * Where the reply itself may begin in the head of a pass; `wait`: not to be told yet; null: nothing that is known as an opening.
+   *
+   * @param whole the pass has ended
+   */
+  end(head: string, whole: boolean): number | "wait" | null {
+    let at = inkStart(head);
+    for (let lines = 0; lines < MOST_LINES; lines++) {
+      const dots = /^(?:\.{3}|…)\s*/u.exec(head.slice(at, at + 8))?.[0] ?? "";
+      if (dots !== "") return at + dots.length < head.length || whole ? at + dots.length : "wait";
+      const found = this.#line(head, at, whole);
+      if (found === "wait") return "wait";
+      if (found === null) return at > inkStart(head) ? at : null;
+      at = inkStart(head, found);
+      if (at === head.length) return whole ? at : "wait";
+    }
+    return at;
+  }
+
+  /** Where an opening line ends that begins here. */
+  #line(head: string, at: number, whole: boolean): number | "wait" | null {
+    const newline = head.indexOf("\n", at);
+    const line = head.slice(at, newline < 0 ? Math.min(head.length, at + LONGEST_PREAMBLE + 1) : newline).trimEnd();
+    if (line.length <= LONGEST_PREAMBLE && (newline >= 0 || whole)) {
+      const fence = opensFence(line);
+      if (fence !== null && this.#fence?.mark === fence.mark && (fence.info === "" || fence.info === this.#fence.info))
+        return newline < 0 ? head.length : newline;
+      if (this.#openers.has(line)) return newline < 0 ? head.length : newline;
+      if (isPreamble(line)) return newline < 0 ? head.length : newline;
+    }
+    const colon = /[:：]\s/u.exec(line);
+    if (colon !== null && isPreamble(line.slice(0, colon.index + 1))) return at + colon.index + 1;
+    return newline < 0 && !whole && line.length <= LONGEST_PREAMBLE ? "wait" : null;
+  }
+}
+
+/** The line that opened the display formula or environment in which the text ends. */
+function mathOpener(sent: string): string[] {
+  const tail = sent.slice(-4_000);
+  const open: string[] = [];
+  for (const raw of tail.split("\n")) {
+    const line = raw.trim();
+    const last = open.at(-1);
+    if (line === "$$") last === "$$" ? open.pop() : open.push("$$");
+    else if (line === "\\[") open.push(line);
+    else if (line === "\\]" && last === "\\[") open.pop();
+    else if (/^\\begin\{[^}]{1,40}\}/.test(line)) open.push(line);
+    else if (/^\\end\{[^}]{1,40}\}/.test(line) && last?.startsWith("\\begin")) open.pop();
+  }
+  return open;
+}
+
+const SEPARATOR = /^\|?(?:\s*:?-+:?\s*\|)+\s*:?-*:?\s*$/;
+
+/** Header and separator of the table in which the text ends. */
+function tableHeader(sent: string): string[] {
+  const lines = sent.slice(-8_000).split("\n");
+  let at = lines.length - 1;
+  while (at > 0 && (lines[at - 1] ?? "").trimStart().startsWith("|")) at--;
+  const [header, separator] = [lines[at]?.trim() ?? "", lines[at + 1]?.trim() ?? ""];
+  return header.startsWith("|") && SEPARATOR.test(separator) && separator.length < 500 ? [header, separator] : [];
+}
