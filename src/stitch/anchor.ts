@@ -15,11 +15,6 @@ export interface Nudge {
   readonly instruction: string;
 }
 
-export interface NudgeOptions {
-  /** Why the answer to the nudge before was discarded; null for the first. */
-  readonly after: Discard | null;
-}
-
 /** A word longer than this is no word (base64, a URL): it is cut at a grapheme. */
 const LONGEST_WORD = 40;
 /** An anchor is looked for in this much of the text's end. */
@@ -36,8 +31,9 @@ const UNIQUE_WITHIN = 16_000;
  * first answer could not be joined: either it goes back far enough that what comes again proves itself, or it shows everything.
  *
  * @param sent what the client was given, solid (`solidEnd`) and not empty
+ * @param after why the answer to the nudge before was discarded; null for the first
  */
-export function prepareNudge(sent: string, { after }: NudgeOptions): Nudge {
+export function prepareNudge(sent: string, after: Discard | null): Nudge {
   const end = boundary(sent, after);
   const partial = sent.slice(0, end);
   const anchor = partial.slice(anchorStart(sent, end));
