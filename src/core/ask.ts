@@ -45,6 +45,8 @@ export interface Ask {
   readonly model: string;
   readonly stream: boolean;
   readonly cap: Cap | null;
+  /** The body may go on as it came. false: it says one thing twice (two cap fields), of which one is to be sent. */
+  readonly verbatim: boolean;
   /** The client wrote -1, no cap; whether the server knows that is for the caller to judge. `cap` is null then. */
   readonly unlimited: boolean;
   /** Tokens of thinking that the client allows within the cap (Anthropic's `thinking.budget_tokens`); null where unset. */

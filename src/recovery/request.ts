@@ -70,7 +70,11 @@ export function passRequest(
     without: join.how === "asked" || ask.structured === null ? [] : [wire.formatField],
   };
   const untouched =
-    cap === null && compose.thinkingBudget === null && join.how === "asked" && Object.keys(set).length === 0;
+    ask.verbatim &&
+    cap === null &&
+    compose.thinkingBudget === null &&
+    join.how === "asked" &&
+    Object.keys(set).length === 0;
   const aliased = job.policy.alias !== null;
   return {
     wire,

@@ -70,6 +70,7 @@ export function ask(with_: Partial<Pick<Ask, "tools" | "structured">> = {}): Ask
     stream: true,
     cap: null,
     unlimited: false,
+    verbatim: true,
     thinkingBudget: null,
     stop: [],
     tools: [],

@@ -18,19 +18,21 @@ export function readCap(
   body: JsonObject,
   least: 0 | 1,
   fields: readonly string[] = CAP_FIELDS,
-): { cap: Cap | null; unlimited: boolean } {
+): { cap: Cap | null; unlimited: boolean; verbatim: boolean } {
   let cap: Cap | null = null;
+  let given = 0;
   let unlimited = false;
   for (const field of fields) {
     const value = body[field];
     if (value === undefined || value === null) continue;
+    given++;
     if (typeof value !== "number" || !Number.isInteger(value) || (value < least && value !== -1)) {
       throw invalid(field, `${field} must be a whole number of at least ${least}`);
     }
     if (value === -1) unlimited = true;
     else if (cap === null || value < cap.tokens) cap = { field, tokens: value };
   }
-  return { cap, unlimited: unlimited && cap === null };
+  return { cap, unlimited: unlimited && cap === null, verbatim: given < 2 };
 }
 
 export function readStop(stop: unknown): string[] {
