@@ -5,7 +5,7 @@ import type { Event } from "../../src/events/event.ts";
 import { createServices, type Services } from "../../src/services.ts";
 import type { Upstream } from "./upstream.ts";
 
-export interface Proxy extends AsyncDisposable {
+export interface Lastword extends AsyncDisposable {
   /** `http://127.0.0.1:PORT` */
   readonly root: string;
   /** Base with `/v1`, as a client has it. */
@@ -34,7 +34,7 @@ export interface ProxyOptions {
 export async function startProxy(
   upstream: Pick<Upstream, "url" | "dialect">,
   options: ProxyOptions = {},
-): Promise<Proxy> {
+): Promise<Lastword> {
   const file = JSON.stringify({
     listen: { port: 0, ...options.listen },
     upstreams: options.upstreams ?? [{ name: "up", url: upstream.url, dialect: upstream.dialect }],
