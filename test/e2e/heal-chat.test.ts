@@ -38,7 +38,8 @@ describe("a chat reply that is cut", () => {
     up.next(...reply(["Hel", "lo"]));
     const straight = await postStream(`${up.url}/chat/completions`, ask);
     const through = await postStream(`${proxy.url}/chat/completions`, ask);
-    expect(through.bytes.toString()).toBe(straight.bytes.toString());
+    const numbered = (bytes: Buffer) => bytes.toString().replace(/chatcmpl-\d+|"created":\d+/g, "");
+    expect(numbered(through.bytes)).toBe(numbered(straight.bytes));
     expect(await proxy.finished()).toMatchObject({ outcome: "complete", model: "m" });
   });
 
