@@ -4,7 +4,7 @@ import { parseJson } from "../core/json.ts";
 import type { Call, Client, Listener } from "./client.ts";
 import { detect } from "./detect.ts";
 import type { Dialect, Query } from "./dialect.ts";
-import { dialects } from "./index.ts";
+import { dialectAt, dialects } from "./index.ts";
 
 /** An answer to a question of ours is a list or a number: larger ones are not read. */
 const MOST_QUERY_BYTES = 32 * 1024 * 1024;
@@ -39,7 +39,7 @@ export class Server {
     this.authorization =
       config.key !== "" ? `Bearer ${config.key}` : config.basic !== "" ? `Basic ${config.basic}` : null;
     this.#client = client;
-    this.#dialect = config.dialect === "auto" ? null : dialects[config.dialect];
+    this.#dialect = config.dialect === "auto" ? null : dialectAt(config.dialect, this.base);
   }
 
   /** Host and port for people; never credentials or a query. */
@@ -60,8 +60,9 @@ export class Server {
       this.#detecting = detect(this.query(), this.base).then(({ dialect, answered }) => {
         this.#detecting = null;
         this.#detectedAt = performance.now();
-        if (answered) this.#dialect = dialects[dialect];
-        return dialects[dialect];
+        const spoken = dialectAt(dialect, this.base);
+        if (answered) this.#dialect = spoken;
+        return spoken;
       });
     }
     return this.#detecting;
