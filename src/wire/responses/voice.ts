@@ -93,7 +93,8 @@ export class ResponsesVoice implements Voice {
 
   stream(body: JsonObject): string {
     this.#response = body;
-    let all = this.#open({ ...body, status: "in_progress", output: [], usage: null });
+    const { lastword, incomplete_details, ...begun } = body;
+    let all = this.#open({ ...begun, status: "in_progress", output: [], usage: null });
     for (const own of outputOf(body)) all += this.#retell(own);
     return all + this.#stage.lifecycle(`response.${asString(body.status) ?? "completed"}`, body);
   }
