@@ -15,7 +15,8 @@ function ignore(): void {}
 
 /** One JSON object a line: `time`, `level`, `msg`, then the fields. Written without blocking the event loop. */
 export async function jsonSink(fd: number): Promise<LogSink> {
-  const { pino } = await import("pino");
+  // Its default export: a bundle that imports CommonJS late has no named ones.
+  const { default: pino } = await import("pino");
   const destination = pino.destination({ fd, sync: false });
   destination.on("error", ignore);
   const logger = pino(
