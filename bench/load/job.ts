@@ -1,0 +1,63 @@
+import type { ModelName } from "../scenarios.ts";
+import type { HostileKind } from "./prompts.ts";
+
+/** Connections that do the same thing. Several groups of one job run at the same time. */
+export interface Group {
+  readonly name: string;
+  readonly model: ModelName;
+  readonly stream: boolean;
+  /** Tokens asked for at most; null: no cap is sent. */
+  readonly cap: number | null;
+  readonly prompt: Prompt;
+  readonly connections: number;
+  /** Milliseconds over which the connections start. */
+  readonly spreadMs: number;
+  readonly until: Until;
+}
+
+export type Prompt = "small" | "seen" | "unseen" | { readonly hostile: HostileKind };
+
+/** Each connection sends one request after the other: for so long, so many in all, or as long as the groups that end by themselves. */
+export type Until = { readonly seconds: number } | { readonly requests: number } | "the others";
+
+export interface Job {
+  readonly port: number;
+  /** Sent with every request. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly groups: readonly Group[];
+  /** Everything is broken off then. */
+  readonly limitSeconds: number;
+}
+
+/** Times in microseconds. */
+export interface Spread {
+  readonly count: number;
+  readonly p50: number;
+  readonly p99: number;
+  readonly max: number;
+}
+
+/** What one group saw. */
+export interface Tally {
+  /** Whole answers. */
+  readonly answers: number;
+  /** Answers of another status than 200, broken ones, and streams whose tokens were not all there, once each and in order. */
+  readonly failures: number;
+  /** Of `failures`, those that were refused with 400: a prompt that does not fit. */
+  readonly refusals: number;
+  /** The first failure, for people. */
+  readonly complaint: string;
+  readonly seconds: number;
+  /** Tokens in streams. */
+  readonly chunks: number;
+  /** Request sent to answer read. */
+  readonly latency: Spread;
+  /** Request sent to first token read. */
+  readonly firstToken: Spread;
+  /** Token written by the server to token read. */
+  readonly delay: Spread;
+  /** At a seam: last token before to first new token after, less the time that the server had the continuation's request. */
+  readonly seam: Spread;
+}
+
+export type Report = { readonly tallies: Readonly<Record<string, Tally>> } | { readonly broken: string };

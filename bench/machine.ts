@@ -1,0 +1,83 @@
+import { execFileSync } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
+import { availableParallelism, cpus } from "node:os";
+
+/** The kernel's account of processes. Linux only; elsewhere every figure is null. */
+
+/** The contender has one core to itself; server and load share another. */
+export type Core = "contender" | "harness";
+const CORES: Record<Core, number> = { contender: 0, harness: 1 };
+
+const PINS = canPin();
+
+/** The command, bound to its core where the machine can do that. */
+export function pinned(core: Core, command: readonly string[]): string[] {
+  return PINS ? ["taskset", "-c", String(CORES[core]), ...command] : [...command];
+}
+
+function canPin(): boolean {
+  if (availableParallelism() < 2) return false;
+  try {
+    execFileSync("taskset", ["-c", "0", "true"], { stdio: "ignore" });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+export function describeMachine(): string {
+  const pins = PINS ? "contender on core 0, server and load on core 1" : "no pinning";
+  return `${cpus().length} x ${cpus()[0]?.model.trim() ?? "?"}, ${process.platform}, Node ${process.version}, ${pins}`;
+}
+
+/** CPU time of a process and all below it, in microseconds. */
+export function cpuMicros(pid: number): number | null {
+  return sumOver(pid, (id) => {
+    // Behind the name in parentheses: field 14 is utime, 15 stime, in ticks.
+    const fields = readFileSync(`/proc/${id}/stat`, "latin1")
+      .replace(/^.*\) /s, "")
+      .split(" ");
+    return (Number(fields[11]) + Number(fields[12])) * MICROS_PER_TICK;
+  });
+}
+
+/** Linux has told user space 100 ticks a second on every machine since 2.6. */
+const MICROS_PER_TICK = 10_000;
+
+/** Resident memory of a process and all below it, in MB. */
+export function residentMb(pid: number): number | null {
+  return sumOver(pid, (id) => {
+    const kb = /VmRSS:\s*(\d+)/.exec(readFileSync(`/proc/${id}/status`, "latin1"))?.[1];
+    return Number(kb ?? 0) / 1024;
+  });
+}
+
+function sumOver(pid: number, read: (pid: number) => number): number | null {
+  if (process.platform !== "linux") return null;
+  return withChildren(pid).reduce((sum, id) => sum + orZero(() => read(id)), 0);
+}
+
+function withChildren(pid: number): number[] {
+  const tasks = orNone(() => readdirSync(`/proc/${pid}/task`));
+  const children = tasks.flatMap((task) =>
+    orNone(() => readFileSync(`/proc/${pid}/task/${task}/children`, "latin1").trim().split(" ")),
+  );
+  return [pid, ...children.filter((child) => child !== "").flatMap((child) => withChildren(Number(child)))];
+}
+
+/** A process may end while it is looked at. */
+function orZero(read: () => number): number {
+  try {
+    return read();
+  } catch {
+    return 0;
+  }
+}
+
+function orNone(read: () => string[]): string[] {
+  try {
+    return read();
+  } catch {
+    return [];
+  }
+}
