@@ -4,6 +4,7 @@ import { getRequestListener, type HttpBindings } from "@hono/node-server";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { Hono } from "hono";
 import { type Failure, failure } from "./core/error.ts";
+import { dashboard, isVisit, sendPage } from "./dashboard/routes.ts";
 import { exchange } from "./exchange.ts";
 import { credentials } from "./http/headers.ts";
 import { listModels } from "./http/models.ts";
@@ -34,7 +35,7 @@ const NATIVE = [
 type Env = { Bindings: HttpBindings };
 
 /** Every route on one screen. */
-function routes(services: Services): Hono<Env> {
+function routes(services: Services, stopping: AbortSignal): Hono<Env> {
   const app = new Hono<Env>();
   app.get("/healthz", (c) => c.json({ status: "ok" }));
   app.get("/readyz", async (c) => {
@@ -47,6 +48,7 @@ function routes(services: Services): Hono<Env> {
     c.body(await services.metrics.text(), 200, { "content-type": services.metrics.contentType }),
   );
   app.get("/status", (c) => c.json(status(services)));
+  dashboard(app, services, stopping);
   app.get("/v1/models", (c) => models(services, c.env, null));
   app.get("/v1/models/:id{.+}", (c) => models(services, c.env, c.req.param("id")));
   for (const path of ["/v1/*", ...NATIVE]) app.all(path, (c) => through(services, c.env));
@@ -62,7 +64,8 @@ export interface App {
 }
 
 export function createApp(services: Services): App {
-  const other = getRequestListener(routes(services).fetch, { overrideGlobalObjects: false });
+  const stopping = new AbortController();
+  const other = getRequestListener(routes(services, stopping.signal).fetch, { overrideGlobalObjects: false });
   const sockets = new Set<Socket>();
   const server = createServer(
     // A client has 30 s for its headers and as long as it likes for its body; replies take what they take.
@@ -87,7 +90,10 @@ export function createApp(services: Services): App {
   });
   return {
     listen: (host, port) => listen(server, host, port),
-    close: (drainSeconds) => drain(server, sockets, drainSeconds),
+    close: (drainSeconds) => {
+      stopping.abort();
+      return drain(server, sockets, drainSeconds);
+    },
   };
 }
 
@@ -109,7 +115,8 @@ function admitted(services: Services, request: IncomingMessage, response: Server
   const refusal = guard.check(incoming);
   if (refusal !== null) {
     if (wire !== null) turnedAway(services, wire, refusal);
-    sendError(response, refusal, shape);
+    if (refusal.code === "unauthorized" && isVisit(path, request)) void sendPage(response, 401);
+    else sendError(response, refusal, shape);
     return null;
   }
   if (guard.isPreflight(incoming)) {

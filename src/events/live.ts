@@ -17,6 +17,8 @@ interface Ended {
   readonly code: string | null;
   readonly window: number | null;
   readonly promptTokens: number | null;
+  /** `exact`, `estimate`, `ceiling`; null: the prompt was not counted. */
+  readonly countMethod: string | null;
   readonly completionTokens: number | null;
   readonly capSent: number | null;
   /** Completion tokens that had flowed at each cut. */
@@ -149,6 +151,7 @@ function ended(
     code: event.code,
     window: request?.window ?? null,
     promptTokens: event.promptTokens ?? event.promptTokensEstimated,
+    countMethod: event.countMethod,
     completionTokens: event.completionTokens,
     capSent: request?.capSent ?? null,
     cuts: request?.cuts ?? [],

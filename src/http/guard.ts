@@ -24,8 +24,8 @@ export interface Guard {
   caller(headers: IncomingHttpHeaders): string;
 }
 
-/** Probes need no key. */
-const OPEN_PATHS: ReadonlySet<string> = new Set(["/healthz", "/readyz"]);
+/** Probes need no key, nor do the files of the page that asks for one: they are the same for everybody. */
+const OPEN_PATHS: ReadonlySet<string> = new Set(["/healthz", "/readyz", "/dashboard/page.js", "/dashboard/page.css"]);
 
 export function createGuard(listen: Config["listen"]): Guard {
   const keys = listen.keys.map(digest);
