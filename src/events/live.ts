@@ -3,7 +3,7 @@ import type { Event, Live } from "./event.ts";
 import { shown } from "./names.ts";
 
 /** A request that has ended, as the dashboard shows it. Never content. */
-interface Ended {
+export interface Ended {
   readonly id: string;
   readonly model: string;
   readonly wire: string;
@@ -27,7 +27,7 @@ interface Ended {
 }
 
 /** How many requests ended how in one slice of time. */
-interface Slice {
+export interface Slice {
   /** Milliseconds since the epoch. */
   readonly from: number;
   readonly outcomes: Readonly<Partial<Record<Outcome, number>>>;
@@ -43,7 +43,7 @@ export interface Board {
 }
 
 /** A live request with the milliseconds since it came, in place of a time that only its own process can read. */
-interface Running extends Omit<Live, "startedAt"> {
+export interface Running extends Omit<Live, "startedAt"> {
   readonly ms: number;
 }
 
