@@ -29,6 +29,8 @@ export class MessagesVoice implements Voice {
   readonly #id: string;
   /** The message as `message_start` had it. */
   #message: JsonObject | null = null;
+  /** The reply has begun, if only by its middle: llama-server leaves out `message_start` where the first token is half a character. */
+  #begun = false;
   readonly #shown: Shown[] = [];
   /** Shown blocks by what the parts call them. */
   readonly #named = new Map<string, Shown>();
@@ -40,6 +42,7 @@ export class MessagesVoice implements Voice {
 
   passed(frame: Frame): void {
     const json = frame.json ?? {};
+    this.#begun = true;
     if (json.type === "message_start") this.#message = asObject(json.message) ?? {};
     const index = asNumber(json.index);
     if (json.type === "content_block_start" && index !== undefined) {
@@ -189,7 +192,8 @@ export class MessagesVoice implements Voice {
   }
 
   #begin(): string {
-    if (this.#message !== null) return "";
+    if (this.#begun) return "";
+    this.#begun = true;
     this.#message = this.#blank();
     return namedEvent({ type: "message_start", message: this.#message });
   }

@@ -25,6 +25,7 @@ export class ResponsesVoice implements Voice {
   readonly #stage = new Stage();
   /** The response as the first pass began it. */
   #response: JsonObject | null = null;
+  #begun = false;
   /** What was shown, by what the parts call it. */
   readonly #texts = new Map<string, ShownPart>();
   readonly #calls = new Map<number, ShownItem>();
@@ -36,6 +37,7 @@ export class ResponsesVoice implements Voice {
 
   passed(frame: Frame): void {
     if (frame.json === null) return;
+    this.#begun = true;
     this.#response = asObject(frame.json.response) ?? this.#response;
     const shown = this.#stage.note(frame.json);
     if (shown === null) return;
@@ -183,7 +185,8 @@ export class ResponsesVoice implements Voice {
   }
 
   #begin(): string {
-    if (this.#response !== null) return "";
+    if (this.#begun) return "";
+    this.#begun = true;
     this.#response = this.#blank();
     return this.#open(this.#response);
   }

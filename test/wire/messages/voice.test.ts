@@ -189,6 +189,14 @@ describe("blocks", () => {
     });
   });
 
+  test("a first pass that began by its middle (llama-server, half a character first) is not begun again", () => {
+    const told = client()
+      .first(events(start(0, { type: "text", text: "" }), text(0, "春")))
+      .later(events(text(0, "は")))
+      .finish(CAP);
+    expect(told.types).not.toContain("message_start");
+  });
+
   test("unknown fields of the upstream's own piece survive", () => {
     const piece = { ...text(0, "llo"), speed: 3 };
     const told = client()
