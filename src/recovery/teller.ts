@@ -111,7 +111,8 @@ export class Teller {
     if (failure.retryAfter !== undefined) headers["retry-after"] = String(failure.retryAfter);
     let status: number = failure.status ?? ERRORS[failure.code].status;
     let body = JSON.stringify(this.#job.wire.error(failure));
-    if (relay !== null) {
+    // An error inside of a 200 has no status to relay: it is told in our shape.
+    if (relay !== null && relay.fault.status >= 400) {
       status = relay.fault.status;
       for (const name in relay.headers) if (RELAYED.test(name)) headers[name] = relay.headers[name];
       const own = relay.fault.body;
