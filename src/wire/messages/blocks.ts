@@ -3,7 +3,7 @@ import type { Part } from "../../core/part.ts";
 import { type Block, emptyReply, take } from "../../core/reply.ts";
 
 /** A thought that must go back as it came. An empty signature signs nothing (llama-server). */
-export function isSealed(block: JsonObject): boolean {
+function isSealed(block: JsonObject): boolean {
   return block.type === "redacted_thinking" || (typeof block.signature === "string" && block.signature !== "");
 }
 

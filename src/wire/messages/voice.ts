@@ -134,7 +134,7 @@ export class MessagesVoice implements Voice {
         return delta === null ? "" : this.#add(part, { type: "thinking", thinking: "", signature: "" }, delta, own);
       }
       case "tool": {
-        const id = part.id === "" ? `toolu_${this.#next()}` : part.id;
+        const id = part.id === "" ? `toolu_${this.#message?.id ?? this.#id}_${this.#next()}` : part.id;
         const delta = part.args === "" ? null : { type: "input_json_delta", partial_json: part.args };
         return this.#add(part, { type: "tool_use", id, name: part.name, input: {} }, delta, own);
       }

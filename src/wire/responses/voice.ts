@@ -21,7 +21,7 @@ type Tool = Extract<Part, { kind: "tool" }>;
 
 export class ResponsesVoice implements Voice {
   readonly #ask: Ask;
-  readonly #naming: Naming;
+  readonly #id: string;
   readonly #stage = new Stage();
   /** The response as the first pass began it. */
   #response: JsonObject | null = null;
@@ -32,7 +32,7 @@ export class ResponsesVoice implements Voice {
 
   constructor(ask: Ask, id: string) {
     this.#ask = ask;
-    this.#naming = { id, freeform: new Set(ask.tools.filter((tool) => tool.freeform).map((tool) => tool.name)) };
+    this.#id = id;
   }
 
   passed(frame: Frame): void {
@@ -89,7 +89,7 @@ export class ResponsesVoice implements Voice {
     const terminal = ending.tail.findLast((frame) => isObject(frame.json?.response))?.json;
     const last = asObject(terminal?.response) ?? bodies.at(-1) ?? {};
     this.#response = first ?? this.#response ?? this.#blank();
-    const output = joinedOutput(ending.reply.blocks, bodies, status, this.#naming);
+    const output = joinedOutput(ending.reply.blocks, bodies, status, this.#naming());
     return ended(this.#told(last), ending, status, reason, output);
   }
 
@@ -177,7 +177,7 @@ export class ResponsesVoice implements Voice {
   #newItem(blank: Blank, own: JsonObject): { readonly item: ShownItem; readonly events: string } {
     const begun = this.#begin();
     const closed = this.#stage.items.map((item) => this.#stage.closeItem(item, "completed")).join("");
-    const made = blankItem(blank, this.#stage.items.length, this.#naming);
+    const made = blankItem(blank, this.#stage.items.length, this.#naming());
     const id = asString(own.item_id) ?? asString(asObject(own.item)?.id);
     const free = id !== undefined && this.#stage.items.every((item) => item.id !== id);
     const { item, events } = this.#stage.openItem(free ? { ...made, id } : made);
@@ -226,9 +226,15 @@ export class ResponsesVoice implements Voice {
     return { ...last, ...first, ...(completed_at === undefined ? {} : { completed_at }) };
   }
 
+  /** Clients send items back, so that their ids must not meet those of other responses: they are made from the response's own. */
+  #naming(): Naming {
+    const id = asString(this.#response?.id)?.replace(/^resp_/, "") ?? this.#id;
+    return { id, freeform: new Set(this.#ask.tools.filter((tool) => tool.freeform).map((tool) => tool.name)) };
+  }
+
   #blank(): JsonObject {
     return {
-      id: `resp_${this.#naming.id}`,
+      id: `resp_${this.#id}`,
       object: "response",
       created_at: 0,
       status: "in_progress",

@@ -151,7 +151,7 @@ describe("blocks", () => {
     expect(hear(told.events).content).toEqual([
       { type: "text", text: "Hi there" },
       { type: "tool_use", id: "call_1", name: "look", input: { at: 1 } },
-      { type: "tool_use", id: "toolu_2", name: "wait", input: {} },
+      { type: "tool_use", id: "toolu_msg_1_2", name: "wait", input: {} },
     ]);
   });
 
@@ -317,7 +317,7 @@ describe("plain bodies", () => {
   });
 
   test("a reply that was asked again keeps nothing of the body that was let go", () => {
-    const call = { type: "tool_use", id: "toolu_2", name: "look", input: { at: 1 }, caller: { type: "direct" } };
+    const call = { type: "tool_use", id: "toolu_msg_1_2", name: "look", input: { at: 1 }, caller: { type: "direct" } };
     const reply = said();
     for (const part of messages.parts({ content: [call] })) take(reply, part);
     const body = client().body(recordedBody("messages-call-cut.json"), {

@@ -179,8 +179,8 @@ describe("items", () => {
       .finish(TOOLS);
     expect(hear(told.events).output).toMatchObject([
       { content: [{ text: "Hi there" }] },
-      { id: "fc_req_1", type: "function_call", call_id: "call_1", arguments: '{"at":1}' },
-      { id: "ctc_req_2", type: "custom_tool_call", call_id: "call_req_2", name: "patch", input: "+ lamp" },
+      { id: "fc_1_1", type: "function_call", call_id: "call_1", arguments: '{"at":1}' },
+      { id: "ctc_1_2", type: "custom_tool_call", call_id: "call_1_2", name: "patch", input: "+ lamp" },
     ]);
   });
 
