@@ -56,9 +56,16 @@ function routes(services: Services, stopping: AbortSignal): Hono<Env> {
   return app;
 }
 
+export interface Listening {
+  /** As it was asked for, with the port that was given. */
+  readonly url: string;
+  /** The address that the host's name resolved to. */
+  readonly address: string;
+}
+
 export interface App {
   /** @throws the listen error, for example EADDRINUSE */
-  listen(host: string, port: number): Promise<{ readonly url: string }>;
+  listen(host: string, port: number): Promise<Listening>;
   /** Stops accepting, lets running replies finish for `drainSeconds`, then ends what is left. */
   close(drainSeconds: number): Promise<void>;
 }
@@ -184,12 +191,12 @@ function refuse({ outgoing }: HttpBindings, refusal: Failure): Response {
   return RESPONSE_ALREADY_SENT;
 }
 
-function listen(server: HttpServer, host: string, port: number): Promise<{ readonly url: string }> {
+function listen(server: HttpServer, host: string, port: number): Promise<Listening> {
   return new Promise((resolve, reject) => {
     server.once("error", reject);
     server.listen(port, host, () => {
-      const { port: bound } = server.address() as AddressInfo;
-      resolve({ url: `http://${host.includes(":") ? `[${host}]` : host}:${bound}` });
+      const { port: bound, address } = server.address() as AddressInfo;
+      resolve({ url: `http://${host.includes(":") ? `[${host}]` : host}:${bound}`, address });
     });
   });
 }

@@ -1,61 +1,53 @@
-import { readFileSync, watch } from "node:fs";
+import { watch } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
-import { type App, createApp } from "../app.ts";
-import { type Loaded, loadConfig } from "../config/load.ts";
+import { type App, createApp, type Listening } from "../app.ts";
+import { exposesKey } from "../config/exposure.ts";
+import type { Environment } from "../config/interpolate.ts";
+import type { Config, Loaded } from "../config/load.ts";
 import { type Problem, problemText } from "../config/problem.ts";
+import { configPath, readConfig } from "../config/read.ts";
 import type { Flags } from "../config/settings.ts";
 import type { LogSink } from "../events/log.ts";
 import { stderrSink } from "../events/sinks.ts";
 import { createServices, type Services } from "../services.ts";
 import { VERSION } from "../version.ts";
 import { EXIT } from "./commands.ts";
+import { viaProxy } from "./environment.ts";
+import { exposedError, type ListenError, listenError } from "./listen-error.ts";
 
-export interface ServeOptions {
+interface ServeOptions {
   /** `--config`; undefined: `LASTWORD_CONFIG`, else none. */
   readonly config: string | undefined;
   readonly flags: Flags;
 }
 
-type Environment = Readonly<Record<string, string | undefined>>;
-
 /** Editors write a file in several steps: it is read once they have settled. */
 const SETTLE_MS = 100;
 
 /** Runs the proxy until SIGTERM or SIGINT. @returns the exit code */
-export async function serve(options: ServeOptions, env: Environment): Promise<number> {
-  const path = options.config ?? env.LASTWORD_CONFIG;
-  const loaded = read(path, options.flags, env);
+export async function serve({ config: named, flags }: ServeOptions, env: Environment): Promise<number> {
+  const path = configPath(named, env);
+  const loaded = readConfig(path, flags, env);
   if ("problems" in loaded) {
     process.stderr.write(complaint(path, loaded.problems));
     return EXIT.problem;
   }
-  const { listen } = loaded.config;
   const services = start(loaded, await stderrSink(), env);
   const app = createApp(services);
-  let url: string;
-  try {
-    ({ url } = await app.listen(listen.host, listen.port));
-  } catch (error) {
-    const code = (error as { code?: string }).code ?? "unknown error";
-    process.stderr.write(
-      `lastword cannot listen on ${listen.host}:${listen.port} (${code}). Another port: --port N, or --port 0 for any free one.\n`,
-    );
+  const listening = await listen(app, loaded.config);
+  if ("says" in listening) {
+    process.stderr.write(`${listening.says} Try: lastword ${listening.fix}\n`);
     await services.close();
     return EXIT.problem;
   }
-  process.stdout.write(`lastword listening on ${url}\n`);
-  const unwatch = path === undefined ? () => undefined : reloads(path, options.flags, env, services);
+  // Watched before anybody is told that it runs: no change after that is missed.
+  const unwatch = path === null ? () => undefined : reloads(path, flags, env, services, listening);
+  process.stdout.write(`lastword listening on ${listening.url}\n`);
   await signal();
   unwatch();
   await app.close(services.config().limits.drainSeconds);
   await services.close();
   return EXIT.ok;
-}
-
-/** Services of one process. */
-export function start(loaded: Loaded, sink: LogSink, env: Environment): Services {
-  const viaProxy = ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"].some((name) => (env[name] ?? "") !== "");
-  return createServices({ config: loaded.config, version: VERSION, sink, viaProxy });
 }
 
 /** The app over a configuration, for whoever needs a proxy within the process. */
@@ -70,68 +62,89 @@ export async function startApp(
   return { url, app, services };
 }
 
-export function read(
-  path: string | undefined,
-  flags: Flags,
-  env: Environment,
-): Loaded | { readonly problems: readonly Problem[] } {
-  let file: string | null = null;
-  if (path !== undefined) {
-    try {
-      file = readFileSync(path, "utf8");
-    } catch (error) {
-      const code = (error as { code?: string }).code ?? "unreadable";
-      return {
-        problems: [
-          {
-            at: "--config",
-            line: null,
-            expected: "a file that can be read",
-            found: `${path} (${code})`,
-            nearest: null,
-          },
-        ],
-      };
-    }
-  }
-  return loadConfig({ flags, env, file });
+function start(loaded: Loaded, sink: LogSink, env: Environment): Services {
+  return createServices({ config: loaded.config, version: VERSION, sink, viaProxy: viaProxy(env) });
 }
 
-export function complaint(path: string | undefined, problems: readonly Problem[]): string {
+/** Listens, unless that would let strangers spend an upstream's key. */
+async function listen(app: App, config: Config): Promise<Listening | ListenError> {
+  const { host, port } = config.listen;
+  try {
+    const listening = await app.listen(host, port);
+    if (!exposesKey(config, listening.address)) return listening;
+    await app.close(0);
+    return exposedError(host, listening.address, port);
+  } catch (error) {
+    return listenError(error, host, port);
+  }
+}
+
+function complaint(path: string | null, problems: readonly Problem[]): string {
   const many = problems.length === 1 ? "1 problem" : `${problems.length} problems`;
   const lines = problems.map((problem) => `  ${problemText(problem)}\n`);
-  return `lastword: ${many} in the configuration${path === undefined ? "" : ` (${path})`}\n${lines.join("")}`;
+  const fixes = "lastword check tells how to mend each.\n";
+  return `lastword: ${many} in the configuration${path === null ? "" : ` (${path})`}\n${lines.join("")}${fixes}`;
 }
 
 /** Reads the file again when it changes and on SIGHUP. A bad one is refused with its errors, and the old one stays. */
-function reloads(path: string, flags: Flags, env: Environment, services: Services): () => void {
-  let timer: NodeJS.Timeout | null = null;
-  const reload = () => {
-    const next = read(path, flags, env);
-    if ("problems" in next) {
-      for (const problem of next.problems)
-        services.log.say("error", "the new configuration is refused", { problem: problemText(problem) });
-      services.bus.emit({ type: "config", change: "refused", problems: next.problems.length });
-    } else if (next.config.revision !== services.config().revision) {
-      services.reload(next.config);
-      services.bus.emit({ type: "config", change: "reloaded", problems: 0 });
-    }
-  };
-  const soon = () => {
-    if (timer !== null) clearTimeout(timer);
-    timer = setTimeout(reload, SETTLE_MS);
-  };
-  // The folder, not the file: editors and mounted config maps replace the file by another.
-  const full = resolve(path);
-  const watcher = watch(dirname(full), (_event, name) => {
-    if (name === null || name === basename(full) || name === "..data") soon();
-  });
+function reloads(path: string, flags: Flags, env: Environment, services: Services, bound: Listening): () => void {
+  const { host, port } = services.config().listen;
+  let revision = services.config().revision;
+
+  function reload(): void {
+    const next = readConfig(path, flags, env);
+    // The file may name another address by now; the one that is bound is what strangers reach.
+    if ("problems" in next) refuse(next.problems.map(problemText));
+    else if (exposesKey(next.config, bound.address)) refuse([exposedError(host, bound.address, port).says]);
+    else if (next.config.revision !== revision) apply(next.config);
+  }
+
+  function refuse(problems: readonly string[]): void {
+    for (const problem of problems) services.log.say("error", "the new configuration is refused", { problem });
+    services.bus.emit({ type: "config", change: "refused", problems: problems.length });
+  }
+
+  function apply(config: Config): void {
+    revision = config.revision;
+    if (config.listen.host !== host || config.listen.port !== port)
+      services.log.say("warn", "another listen address takes effect at the next start", { listening: bound.url });
+    services.reload({ ...config, listen: { ...config.listen, host, port } });
+    services.bus.emit({ type: "config", change: "reloaded", problems: 0 });
+  }
+
+  const unwatch = watchFile(path, reload, (code) =>
+    services.log.say("warn", "changes of the config file are not seen; SIGHUP reloads it", { code }),
+  );
   process.on("SIGHUP", reload);
   return () => {
-    if (timer !== null) clearTimeout(timer);
-    watcher.close();
+    unwatch();
     process.off("SIGHUP", reload);
   };
+}
+
+/** @param lost the file cannot be watched, now or any more */
+function watchFile(path: string, changed: () => void, lost: (code: string) => void): () => void {
+  const full = resolve(path);
+  let timer: NodeJS.Timeout | null = null;
+  const stop = () => {
+    if (timer !== null) clearTimeout(timer);
+  };
+  try {
+    // The folder, not the file: editors and mounted config maps replace the file by another.
+    const watcher = watch(dirname(full), (_event, name) => {
+      if (name !== null && name !== basename(full) && name !== "..data") return;
+      stop();
+      timer = setTimeout(changed, SETTLE_MS);
+    });
+    watcher.on("error", (error) => lost((error as { code?: string }).code ?? error.name));
+    return () => {
+      stop();
+      watcher.close();
+    };
+  } catch (error) {
+    lost((error as { code?: string }).code ?? "unknown error");
+    return stop;
+  }
 }
 
 function signal(): Promise<void> {
