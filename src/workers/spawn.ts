@@ -5,7 +5,7 @@ import { type ResourceLimits, Worker } from "node:worker_threads";
  * The worker threads by name, each with its source below `src/`.
  * The build makes `dist/NAME-worker.js` of each: a new row here needs its entry in package.json's build script too.
  */
-export const WORKERS = { schema: "schema/worker.ts" } as const;
+export const WORKERS = { schema: "schema/worker.ts", tokenizer: "budget/tokenizer/worker.ts" } as const;
 export type WorkerName = keyof typeof WORKERS;
 
 /**

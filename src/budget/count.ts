@@ -1,0 +1,261 @@
+import type { Piece } from "../core/ask.ts";
+import { Anchors } from "./anchors.ts";
+import { type Calibration, estimate, isOverthrown, learn, startOf } from "./calibrate.ts";
+import { ceiling } from "./ceiling.ts";
+import { type Family, familyOf, UNKNOWN_FAMILY } from "./families.ts";
+import { addPiece, at, type Features, noFeatures, textOf } from "./features.ts";
+import { mix } from "./identity.ts";
+import { mediaCost } from "./media.ts";
+import type { Encoding } from "./tokenizer/encoding.ts";
+import type { Measure } from "./tokenizer/measure.ts";
+
+/** Tokens of a prompt, all in tokens. */
+export interface Count {
+  readonly tokens: number;
+  /** The truth is within `tokens` +- `bound`; 0: exact. */
+  readonly bound: number;
+  /** `ceiling`: not counted, `tokens` is an upper limit. */
+  readonly method: "exact" | "estimate" | "ceiling";
+  /** What `tokens` is made of; `other` is the template, sounds and files. */
+  readonly parts: {
+    readonly messages: number;
+    readonly tools: number;
+    readonly schema: number;
+    readonly images: number;
+    readonly other: number;
+  };
+  /** What a reply's usage is learned from; null: nothing can be. */
+  readonly evidence: Evidence | null;
+}
+
+/** Numbers about a counted prompt, none of its content. */
+export interface Evidence {
+  readonly features: Features;
+  /** Upper limit of the prompt's tokens. */
+  readonly most: number;
+  /** Identity of the whole prompt. */
+  readonly id: number;
+  /** It began with a prompt whose cost was known. */
+  readonly anchored: boolean;
+}
+
+/** A text's measure, and a number that tells it from other texts. */
+export interface Measured {
+  readonly measure: Measure;
+  id: number;
+}
+
+/** Measures texts in the vocabulary `encoding`; at once where all was measured before. */
+export type Measurer = (
+  encoding: Encoding,
+  texts: readonly string[],
+) => readonly Measured[] | Promise<readonly Measured[]>;
+
+/** Whose prompt is counted. */
+export interface Target {
+  /** Upstreams may serve different models under one name. */
+  readonly upstream: string;
+  readonly model: string;
+  /** Length of the request's JSON in UTF-8. */
+  readonly bodyBytes: number;
+}
+
+export interface Counter {
+  /** An estimate with its bound, exact where vocabulary and template are the model's own. At once where nothing in it is new. */
+  count(pieces: readonly Piece[], target: Target): Count | Promise<Count>;
+  /** An upstream has reported (or counted) the tokens of a counted prompt, cached ones included. */
+  learn(count: Count, target: Target, reported: number): void;
+  /** What was learned, for `/status`, saving and sharing. */
+  calibration(upstream: string, model: string): Calibration | null;
+  restore(upstream: string, model: string, calibration: Calibration): void;
+}
+
+/** Models remembered; names come from clients. */
+const MOST_MODELS = 256;
+/** Tokens by which the joint between a known prompt and what is new may be off. */
+const JOINT = 2;
+/** Misses of anchored counts after which a model's prompts are taken to change in the middle (thoughts of earlier turns left out). */
+const MOST_MISSES = 2;
+
+interface Known {
+  calibration: Calibration;
+  misses: number;
+}
+
+/** An upper limit in the shape of a count. */
+export function ceilingCount(pieces: readonly Piece[], target: Target): Count {
+  const tokens = ceiling(pieces, target.bodyBytes, target.model);
+  return {
+    tokens,
+    bound: 0,
+    method: "ceiling",
+    parts: { messages: tokens, tools: 0, schema: 0, images: 0, other: 0 },
+    evidence: null,
+  };
+}
+
+export function createCounter(measure: Measurer): Counter {
+  const models = new Map<string, Known>();
+  const anchors = new Anchors();
+
+  return {
+    count(pieces, target) {
+      const family = familyOf(target.model);
+      const measured = measure(family.encoding, pieces.map(textOf));
+      return measured instanceof Promise
+        ? measured.then(
+            (all) => countOf(pieces, all, family, target),
+            // The tokenizer's thread is gone: the length still bounds the count.
+            () => ceilingCount(pieces, target),
+          )
+        : countOf(pieces, measured, family, target);
+    },
+
+    learn(count, target, reported) {
+      const { evidence } = count;
+      if (evidence === null) return;
+      const known = knownOf(target.upstream, target.model);
+      const before = known.calibration;
+      known.calibration = learn(before, evidence.features, reported, evidence.most);
+      if (known.calibration === before) return;
+      if (evidence.anchored && Math.abs(reported - count.tokens) > count.bound) known.misses++;
+      if (isOverthrown(known.calibration)) {
+        // Whatever its name says, it is not of that family; nor is it what it was.
+        known.calibration = startOf({ ...UNKNOWN_FAMILY, encoding: familyOf(target.model).encoding });
+        known.misses = 0;
+      }
+      anchors.set(evidence.id, reported);
+    },
+
+    calibration: (upstream, model) => models.get(keyOf(upstream, model))?.calibration ?? null,
+    restore(upstream, model, calibration) {
+      knownOf(upstream, model).calibration = calibration;
+    },
+  };
+
+  function knownOf(upstream: string, model: string): Known {
+    const key = keyOf(upstream, model);
+    const known = models.get(key) ?? { calibration: startOf(familyOf(model)), misses: 0 };
+    models.delete(key);
+    if (models.size >= MOST_MODELS) {
+      const oldest = models.keys().next();
+      if (!oldest.done) models.delete(oldest.value);
+    }
+    models.set(key, known);
+    return known;
+  }
+
+  function countOf(pieces: readonly Piece[], measured: readonly Measured[], family: Family, target: Target): Count {
+    const known = knownOf(target.upstream, target.model);
+    const { calibration } = known;
+    const whole = featuresOf(pieces, measured);
+    const media = mediaOf(pieces, target.model);
+    const most = ceiling(pieces, target.bodyBytes, target.model);
+    const ids = identities(pieces, measured, mix(0, keyOf(target.upstream, target.model)));
+    const id = ids[pieces.length] ?? 0;
+
+    const anchor = known.misses < MOST_MISSES && media.images + media.other === 0 ? anchorOf(pieces, ids) : null;
+    const text = anchor === null ? estimate(calibration, whole) : beyond(anchor);
+    const tokens = Math.max(0, Math.min(most, Math.round(text.tokens + media.images + media.other)));
+    const exact = family.exact && calibration.nearness === "own" && anchor === null && isPlain(pieces);
+    const bound = exact ? 0 : Math.ceil(Math.min(text.bound + media.bound, Math.max(most - tokens, tokens)));
+
+    return {
+      tokens,
+      bound,
+      method: exact || (anchor !== null && bound === 0) ? "exact" : "estimate",
+      parts: partsOf(calibration, whole, tokens, media),
+      evidence: media.images + media.other === 0 ? { features: whole, most, id, anchored: anchor !== null } : null,
+    };
+
+    function beyond(from: { readonly tokens: number; readonly piece: number }) {
+      const rest = featuresOf(pieces.slice(from.piece), measured.slice(from.piece));
+      rest[at.extra("request")] = 0;
+      const more = estimate(calibration, rest);
+      return { tokens: from.tokens + more.tokens, bound: from.piece === pieces.length ? 0 : more.bound + JOINT };
+    }
+  }
+
+  /** The longest beginning of the prompt that was once a whole prompt. */
+  function anchorOf(pieces: readonly Piece[], ids: readonly number[]): { tokens: number; piece: number } | null {
+    for (let piece = pieces.length; piece > 0; piece--) {
+      const next = pieces[piece];
+      if (next !== undefined && !(next.kind === "text" && next.opens)) continue;
+      const tokens = anchors.get(ids[piece] ?? 0);
+      if (tokens !== null) return { tokens, piece };
+    }
+    return null;
+  }
+}
+
+function keyOf(upstream: string, model: string): string {
+  return `${upstream}\n${model}`;
+}
+
+function featuresOf(pieces: readonly Piece[], measured: readonly Measured[]): Features {
+  const features = noFeatures();
+  for (const [i, piece] of pieces.entries()) {
+    const text = measured[i];
+    if (text !== undefined) addPiece(features, piece, text.measure);
+  }
+  return features;
+}
+
+/** The identity of the first n pieces, for every n. */
+function identities(pieces: readonly Piece[], measured: readonly Measured[], start: number): number[] {
+  const ids = [start];
+  for (const [i, piece] of pieces.entries()) {
+    const opens = piece.kind === "text" && piece.opens;
+    const role = piece.kind === "text" ? piece.role : "";
+    ids.push(mix(ids[i] ?? 0, `${piece.kind}${opens}${role}\n${measured[i]?.id}`));
+  }
+  return ids;
+}
+
+interface MediaCosts {
+  images: number;
+  other: number;
+  bound: number;
+}
+
+function mediaOf(pieces: readonly Piece[], model: string): MediaCosts {
+  const sum: MediaCosts = { images: 0, other: 0, bound: 0 };
+  for (const piece of pieces) {
+    if (piece.kind === "tokens") sum.other += piece.count;
+    if (piece.kind !== "image" && piece.kind !== "audio" && piece.kind !== "file") continue;
+    const cost = mediaCost(piece, model);
+    sum[piece.kind === "image" ? "images" : "other"] += cost.tokens;
+    sum.bound += cost.bound;
+  }
+  return sum;
+}
+
+/** Each message is one text of one known role, and there is nothing else: what published formulas are about. */
+function isPlain(pieces: readonly Piece[]): boolean {
+  let texts = 0;
+  for (const piece of pieces) {
+    if (piece.kind !== "text") return false;
+    texts = piece.opens ? 0 : texts;
+    if (piece.text !== "" && ++texts > 1) return false;
+  }
+  return true;
+}
+
+/** Shares of the whole, in proportion to what each costs by itself. */
+function partsOf(calibration: Calibration, features: Features, tokens: number, media: MediaCosts): Count["parts"] {
+  const { mean } = calibration.belief;
+  const extra = (name: Parameters<typeof at.extra>[0]) =>
+    Math.max(0, (mean[at.extra(name)] ?? 0) * (features[at.extra(name)] ?? 0));
+  const toolText = features[at.extra("toolText")] ?? 0;
+  const schema = Math.round(extra("schemaText"));
+  const tools = Math.round(toolText + extra("toolText") + extra("tools") + extra("anyTools"));
+  const template = Math.round(extra("messages") + extra("calls") + extra("request"));
+  const rest = tokens - media.images - media.other - schema - tools - template;
+  return {
+    messages: Math.max(0, rest),
+    tools,
+    schema,
+    images: media.images,
+    other: media.other + template + Math.min(0, rest),
+  };
+}
