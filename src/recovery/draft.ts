@@ -122,7 +122,7 @@ export class Draft {
         else this.#say(parts, frame);
       },
       stops: ask.stop.length > 0 ? new StopScan(ask.stop, textOf(this.#known)) : null,
-      frame: (event, data) => request.wire.frame(event, data),
+      frame: request.wire.frames?.() ?? request.wire.frame,
       over,
     });
   }
@@ -286,7 +286,11 @@ export class Draft {
     const { flowed, held } = forward.settle();
     for (const block of flowed.blocks) this.#known.blocks.push(block);
     this.#note(partsOf(flowed));
-    for (const whole of held) for (const frame of this.#job.wire.split?.(whole) ?? [whole]) this.#keepHeld(frame);
+    for (const whole of held) {
+      // A plain reply that came as a stream: the voice has heard nothing of it yet.
+      if (!this.#job.ask.stream) this.#voice.passed(whole);
+      for (const frame of this.#job.wire.split?.(whole) ?? [whole]) this.#keepHeld(frame);
+    }
   }
 
   /** A held frame that was not the end: what it says is true, its finish and its half calls are not. */

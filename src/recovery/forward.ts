@@ -45,6 +45,8 @@ export class Forward {
   /** How each choice finished. */
   readonly finishes: Finish[] = [];
   readonly #o: ForwardOptions;
+  /** Reads this stream, event by event. */
+  readonly #read: Wire["frame"];
   readonly #flowed: Reply = emptyReply();
   #unparsed: Buffer[] = [];
   #unparsedBytes = 0;
@@ -56,6 +58,7 @@ export class Forward {
 
   constructor(options: ForwardOptions) {
     this.#o = options;
+    this.#read = options.wire.frames?.() ?? options.wire.frame;
     this.#holding = options.holdAll;
   }
 
@@ -82,7 +85,7 @@ export class Forward {
     }
     for (const raw of parseEvents(events, first)) {
       if (this.#over) return;
-      this.#step(wire.frame(raw.event, raw.data), raw.bytes);
+      this.#step(this.#read(raw.event, raw.data), raw.bytes);
     }
   }
 
@@ -131,7 +134,7 @@ export class Forward {
   #watch(events: Buffer, first: boolean): void {
     if (this.shown && this.#o.wire.alarm?.test(events.toString("latin1")) === false) return;
     for (const raw of parseEvents(events, first)) {
-      const frame = this.#o.wire.frame(raw.event, raw.data);
+      const frame = this.#read(raw.event, raw.data);
       for (const part of frame.parts) {
         take(this.#flowed, part);
         if (part.kind === "finish") this.finishes.push(part.finish);
@@ -195,6 +198,7 @@ export class Forward {
   }
 
   #parse(): void {
+    // Events go by unparsed only on wires that read each of them alone.
     for (const run of this.#unparsed) {
       for (const raw of parseEvents(run, false)) this.#take(this.#o.wire.frame(raw.event, raw.data));
     }

@@ -56,7 +56,7 @@ export class Run {
   constructor(job: Job, shared: Shared) {
     this.#job = job;
     this.#shared = shared;
-    const voice = job.wire.voice(job.ask);
+    const voice = job.wire.voice(job.ask, job.id);
     this.#teller = new Teller(job, voice, {
       pause: () => this.#transport?.pause(),
       resume: () => this.#transport?.resume(),
