@@ -7,14 +7,14 @@ import { START } from "./contenders/index.ts";
 import { GOALS } from "./goals.ts";
 import { describeMachine } from "./machine.ts";
 import { type Options, readOptions, USAGE } from "./options.ts";
-import { budgetInForce, warmUp } from "./preflight.ts";
+import { budgetInForce, NOT_TOLD, warmUp } from "./preflight.ts";
 import { caseTable, goalTable } from "./report.ts";
 import { Results } from "./results.ts";
 import { Harness, Stage } from "./stage.ts";
 
 /** Contenders side by side: all stay up, rounds rotate, medians are told. What is promised of lastword is judged at the end. */
 async function bench(options: Options): Promise<void> {
-  console.log(describeMachine());
+  console.log(`${describeMachine()}\nIn parentheses: lastword's figure is so many times this one.`);
   const startedAt = performance.now();
   const results = new Results();
   const harness = await Harness.start(mkdtempSync(join(tmpdir(), "lastword-bench-")));
@@ -26,12 +26,12 @@ async function bench(options: Options): Promise<void> {
         const stage = new Stage(harness, contender, running, options.quick);
         stages.push(stage);
         await warmUp(stage);
-        if (contender === "lastword") console.log(`lastword: ${await budgetInForce(stage)}`);
+        if (contender === "lastword") await sayBudget(stage, results);
       });
     }
     for (const one of options.cases) {
       await rounds(one, stages, options, results);
-      console.log(caseTable(one, options.contenders, results));
+      console.log(caseTable(one, results));
     }
   } finally {
     await Promise.all(stages.map((stage) => stage.running.process?.stop()));
@@ -43,11 +43,18 @@ async function bench(options: Options): Promise<void> {
   if (options.json !== null) writeFileSync(options.json, jsonOf(options, results));
 }
 
+/** Figures without a budget would be flattered: that it is on is shown first. */
+async function sayBudget(stage: Stage, results: Results): Promise<void> {
+  const budget = await budgetInForce(stage);
+  console.log(`lastword: ${budget}`);
+  if (budget.includes(NOT_TOLD)) results.problems.push("lastword does not count: its figures are flattered");
+}
+
 /** Seconds after which no further round of a case is begun. */
 const CASE_SECONDS = { quick: 20, full: 240 };
 
 async function rounds(one: Case, stages: readonly Stage[], options: Options, results: Results): Promise<void> {
-  const entrants = stages.filter(({ contender }) => one.only?.includes(contender) ?? true);
+  const entrants = stages.filter(({ contender }) => one.only?.includes(contender) ?? contender !== "hono-long");
   const startedAt = performance.now();
   const limit = CASE_SECONDS[options.quick ? "quick" : "full"];
   for (let round = 0; round < (one.rounds ?? options.rounds); round++) {

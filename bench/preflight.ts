@@ -4,12 +4,14 @@ import type { Stage } from "./stage.ts";
 
 /** Sees to it that a contender answers and streams at all, and warms it up. @throws Error where it does not */
 export async function warmUp(stage: Stage): Promise<void> {
-  const seconds = stage.quick ? 0.3 : 1;
+  const seconds = stage.quick ? 0.5 : 2;
   await stage.group({ ...PLAIN, connections: 8, until: { seconds } });
   await stage.group({ ...PLAIN, model: "burst", stream: true, connections: 8, until: { seconds } });
-  await stage.group({ ...PLAIN, model: "paced", stream: true, connections: 2, until: { requests: 2 } });
   await stage.group({ ...PLAIN, prompt: "seen", until: { requests: stage.quick ? 2 : 5 } });
 }
+
+/** In place of a header that is missing. */
+export const NOT_TOLD = "not told";
 
 /** What lastword says of its budget, to show that it is on: for a small prompt and for one that has to be counted. */
 export async function budgetInForce({ running: { port } }: Stage): Promise<string> {
@@ -20,7 +22,7 @@ export async function budgetInForce({ running: { port } }: Stage): Promise<strin
       body: JSON.stringify({ model: "plain", max_tokens: 256, messages }),
     });
     await answer.arrayBuffer();
-    const header = (name: string) => answer.headers.get(`x-lastword-${name}`) ?? "none";
+    const header = (name: string) => answer.headers.get(`x-lastword-${name}`) ?? NOT_TOLD;
     return `${header("prompt-tokens")} of ${header("window")} tokens (${header("window-source")}, ${header("count-method")})`;
   };
   return `a small prompt is ${await says(SMALL)}, a large one ${await says(large(0))}`;

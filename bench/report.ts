@@ -1,23 +1,34 @@
 import type { Case } from "./cases/case.ts";
-import type { ContenderName } from "./contenders/contender.ts";
+import { CONTENDERS, type ContenderName } from "./contenders/contender.ts";
 import { GOALS, type Goal, isReached } from "./goals.ts";
 import type { Results } from "./results.ts";
 
-/** One case as a table: a row for each contender, medians of the rounds, and what lastword's figure is of each. */
-export function caseTable({ name, says }: Case, contenders: readonly ContenderName[], results: Results): string {
+/**
+ * One case as a table: medians of the rounds, and in parentheses how many times that figure lastword's is. A row for each contender,
+ * or for each metric where there are many.
+ */
+export function caseTable({ name, says }: Case, results: Results): string {
   const metrics = results.metrics(name);
-  const shown = contenders.filter((one) => metrics.some((metric) => results.median(name, one, metric) !== null));
-  const rows = shown.map((contender) => [contender, ...metrics.map((metric) => cell(contender, metric))]);
-  return `\n${name}: ${says}\n${table([["", ...metrics], ...rows])}`;
+  const contenders = CONTENDERS.filter((one) => metrics.some((metric) => results.median(name, one, metric) !== null));
+  const cells = [
+    ["", ...metrics],
+    ...contenders.map((one) => [one, ...metrics.map((metric) => cell(results, name, one, metric))]),
+  ];
+  return `\n${name}: ${says}\n${table(metrics.length > MOST_COLUMNS ? turned(cells) : cells)}`;
+}
 
-  function cell(contender: ContenderName, metric: string): string {
-    const value = results.median(name, contender, metric);
-    const ours = results.median(name, "lastword", metric);
-    if (value === null) return "-";
-    return contender === "lastword" || ours === null || value === 0
-      ? figure(value)
-      : `${figure(value)} (${figure(ours / value)}x)`;
-  }
+const MOST_COLUMNS = 6;
+
+function cell(results: Results, name: string, contender: ContenderName, metric: string): string {
+  const value = results.median(name, contender, metric);
+  const ours = results.median(name, "lastword", metric);
+  if (value === null) return "-";
+  const alone = contender === "lastword" || ours === null || value === 0;
+  return alone ? figure(value) : `${figure(value)} (${figure(ours / value)}x)`;
+}
+
+function turned(cells: readonly (readonly string[])[]): string[][] {
+  return (cells[0] ?? []).map((_, column) => cells.map((row) => row[column] ?? ""));
 }
 
 /** Every goal that was measured: limit, what was reached, and whether that is within it. */

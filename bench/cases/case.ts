@@ -8,7 +8,7 @@ export type Figures = Readonly<Record<string, number>>;
 export interface Case {
   readonly name: string;
   readonly says: string;
-  /** Who takes part; the others cannot, or tell nothing by it. @default all */
+  /** Who takes part; the others cannot, or tell nothing by it. @default all but hono-long */
   readonly only?: readonly ContenderName[];
   /** @default as the run has it */
   readonly rounds?: number;

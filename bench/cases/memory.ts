@@ -15,7 +15,7 @@ export const MEMORY_CASES: readonly Case[] = [
   {
     name: "memory-prompts",
     says: "resident memory after 50 different 400 KB prompts, and its growth by 1,000 more (150 with --quick)",
-    only: ["hono", "lastword"],
+    only: ["lastword"],
     rounds: 1,
     run: (stage) =>
       stage.withFresh(async (fresh) => {
@@ -35,14 +35,14 @@ async function idleHeldLoaded(stage: Stage): Promise<Figures> {
   const idle = await settledMb(stage);
 
   const held = { ...PLAIN, model: "held", stream: true, connections: streams, spreadMs: 500 } as const;
-  const holding = stage.drive([{ ...held, until: { requests: streams } }], 3);
-  await sleep(2500);
+  const seconds = stage.quick ? 1.5 : 3;
+  const holding = stage.drive([{ ...held, until: { requests: streams } }], seconds);
+  await sleep(seconds * 1000 - 300);
   const open = memory(stage);
   await holding;
 
-  const seconds = stage.quick ? 0.5 : 3;
-  await stage.group({ ...PLAIN, connections: 64, until: { seconds } });
-  await stage.group({ ...PLAIN, model: "burst", stream: true, connections: 32, until: { seconds } });
+  await stage.group({ ...PLAIN, connections: 64, until: { seconds: seconds / 2 } });
+  await stage.group({ ...PLAIN, model: "burst", stream: true, connections: 32, until: { seconds: seconds / 2 } });
   const loaded = await settledMb(stage);
   return { "idle MB": idle, "kB/stream": ((open - idle) * 1024) / streams, "after load MB": loaded };
 }

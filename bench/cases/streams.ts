@@ -1,11 +1,15 @@
+import { CONTENDERS } from "../contenders/contender.ts";
+import { SCENARIOS } from "../scenarios.ts";
 import { type Case, PLAIN, per } from "./case.ts";
 
-function paced(streams: number): Case {
+function paced(streams: number, idleSeconds: number): Case {
+  const { chunks, everyMs } = SCENARIOS.paced;
+  const pause = idleSeconds === 0 ? "" : " after a pause";
   return {
     name: `paced-${streams}`,
-    says: `${streams} streams of 100 tokens, 10 ms apart, started within 40 ms after a pause`,
-    // Connections that undici keeps for 4 s must be gone, as they are when someone comes back to a chat.
-    idleSeconds: 4.5,
+    says: `${streams} streams of ${chunks} tokens, ${everyMs} ms apart, started within 40 ms${pause}`,
+    only: CONTENDERS,
+    idleSeconds,
     async run(stage) {
       const tally = await stage.group({
         ...PLAIN,
@@ -40,6 +44,7 @@ export const STREAM_CASES: readonly Case[] = [
       return { "k chunks/s": tally.chunks / tally.seconds / 1000, ...per("CPU us/chunk", tally.cpu, tally.chunks) };
     },
   },
-  paced(64),
-  paced(256),
+  paced(64, 0),
+  // Connections that undici keeps for 4 s must be gone, as they are when people come back to their chats.
+  paced(256, 4.5),
 ];

@@ -9,10 +9,10 @@ export const SMALL: readonly Message[] = [
   { role: "user", content: "What is the capital of France, and since when has it been?" },
 ];
 
-/** Bytes of a large prompt, about. */
-const LARGE_BYTES = 400_000;
 /** A conversation of an agent, rather than one huge text. */
 const MESSAGES = 41;
+/** Bytes of each message: 400 KB in all. */
+const MESSAGE_BYTES = 9750;
 
 const WORDS =
   `the of and to in is that it was for on are with as his they at be this from have or by one had not but what all
@@ -51,19 +51,26 @@ const SENTENCES = Array.from({ length: 2000 }, (_, index) => {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}. `;
 });
 
-/** About 400,000 bytes of English in 41 messages, of which none is in the prompt of another number. */
+/** About 400,000 bytes of English in 41 messages, the beginning of each told apart from those of all other prompts. */
 export function large(number: number): Message[] {
-  const next = numbers(number);
-  return Array.from({ length: MESSAGES }, (_, index) => {
-    const sentences = [`Note ${number} of part ${index}. `];
-    for (let length = 0; length < LARGE_BYTES / MESSAGES; ) {
-      const sentence = SENTENCES[next() % SENTENCES.length] ?? "";
-      sentences.push(sentence);
-      length += sentence.length;
-    }
-    const role = index === 0 ? "system" : index % 2 === 1 ? "user" : "assistant";
-    return { role, content: sentences.join("") };
-  });
+  return Array.from({ length: MESSAGES }, (_, index) => ({
+    role: index === 0 ? "system" : index % 2 === 1 ? "user" : "assistant",
+    content: `Note ${String(number).padStart(NUMBER_WIDTH, "0")} on part ${index}. ${english(index)}`,
+  }));
+}
+
+/** Digits of a prompt's number, so that the prompts of all numbers are equally long. */
+export const NUMBER_WIDTH = 12;
+
+function english(seed: number): string {
+  const next = numbers(seed);
+  const sentences: string[] = [];
+  for (let length = 0; length < MESSAGE_BYTES; ) {
+    const sentence = SENTENCES[next() % SENTENCES.length] ?? "";
+    sentences.push(sentence);
+    length += sentence.length;
+  }
+  return sentences.join("");
 }
 
 /** 100,000 characters each, made to hurt a tokenizer. */

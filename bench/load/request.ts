@@ -1,5 +1,5 @@
 import type { Group, Job } from "./job.ts";
-import { HOSTILE, large, type Message, SMALL } from "./prompts.ts";
+import { HOSTILE, large, type Message, NUMBER_WIDTH, SMALL } from "./prompts.ts";
 
 /** Requests of one group, as bytes. */
 export type NextRequest = () => Buffer;
@@ -8,9 +8,23 @@ export type NextRequest = () => Buffer;
 let unseen = process.pid * 100_000;
 
 export function requestsOf(job: Job, group: Group): NextRequest {
-  if (group.prompt === "unseen") return () => bytesOf(job, group, large(unseen++));
+  if (group.prompt === "unseen") return unseenRequests(job, group);
   const same = bytesOf(job, group, messagesOf(group.prompt));
   return () => same;
+}
+
+/** Writing 400 KB of JSON for each would keep the generator from listening: one is written, and its numbers are changed in a copy. */
+function unseenRequests(job: Job, group: Group): NextRequest {
+  const place = "9".repeat(NUMBER_WIDTH);
+  const pattern = bytesOf(job, group, large(Number(place)));
+  const places: number[] = [];
+  for (let at = pattern.indexOf(place); at >= 0; at = pattern.indexOf(place, at + 1)) places.push(at);
+  return () => {
+    const bytes = Buffer.from(pattern);
+    const number = String(unseen++).padStart(NUMBER_WIDTH, "0");
+    for (const at of places) bytes.write(number, at, "latin1");
+    return bytes;
+  };
 }
 
 function messagesOf(prompt: Exclude<Group["prompt"], "unseen">): readonly Message[] {
