@@ -7,9 +7,10 @@ import { isObject, type JsonObject, parseJson } from "./core/json.ts";
 import type { Live } from "./events/event.ts";
 import { readBody } from "./http/body.ts";
 import { credentials, requestHeaders } from "./http/headers.ts";
-import { requestOptions } from "./http/options.ts";
-import { SocketOutlet } from "./http/outlet.ts";
-import { sendError } from "./http/respond.ts";
+import { type RequestOptions, requestOptions } from "./http/options.ts";
+import { type Outlet, SocketOutlet } from "./http/outlet.ts";
+import type { SharedRun } from "./http/replays.ts";
+import { answer, sendError } from "./http/respond.ts";
 import type { Job } from "./recovery/job.ts";
 import { Run, type RunEnd } from "./recovery/run.ts";
 import { billed, joinedUsage } from "./recovery/usage.ts";
@@ -27,47 +28,84 @@ export async function exchange(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const startedAt = performance.now();
-  const live = begin(services, wire.name, startedAt);
+  const live = begin(services, wire.name, performance.now());
+  let outlet: Outlet = new SocketOutlet(response);
+  let shared: SharedRun | null = null;
   let run: Run | null = null;
   let job: Job | null = null;
   let left = false;
-  response.on("close", () => {
-    if (response.writableFinished) return;
+  const leave = () => {
     left = true;
     run?.leave();
+  };
+  response.on("close", () => {
+    // A run that others may attach to is left by its recording, once nobody reads it any more.
+    if (!response.writableFinished && shared === null) leave();
   });
+  let end: RunEnd;
   try {
-    const prepared = await prepare(services, wire, request, response, live);
-    job = prepared;
-    if (left) {
-      finish(services, live, CANCELED, job, null);
+    const options = requestOptions(request.headers);
+    const bytes = await readBody(request, services.config().limits.maxBodyBytes);
+    const claim = claimed(services, wire, request, bytes);
+    if (claim.is === "conflict") throw new Refused(conflict());
+    if (claim.is === "same") {
+      claim.run.recording.attach(response, true);
+      finish(services, live, await claim.run.end, null, null);
       return;
     }
-    run = new Run(prepared, services.shared);
-    finish(services, live, await run.go(), job, run);
+    if (claim.run !== null) {
+      shared = claim.run;
+      outlet = shared.recording;
+      shared.recording.attach(response, false);
+      shared.onAbandoned(leave);
+    }
+    job = await prepare(services, { wire, request, options, bytes, outlet, live });
+    run = new Run(job, services.shared);
+    end = left ? CANCELED : await run.go();
   } catch (error) {
     const refusal = error instanceof Refused ? error.failure : services.fault(error);
-    const end: RunEnd = left ? CANCELED : { outcome: outcomeOf(refusal), cause: null, code: refusal.code };
-    if (!left)
-      sendError(response, refusal, wire, { ...ownHeaders(live), ...(error instanceof Refused ? error.headers : {}) });
-    finish(services, live, end, job, null);
+    end = left ? CANCELED : { outcome: outcomeOf(refusal), cause: null, code: refusal.code };
+    const headers = { ...ownHeaders(live), ...(error instanceof Refused ? error.headers : {}) };
+    if (shared === null) sendError(response, refusal, wire, headers);
+    else answer(outlet, refusal, wire, headers);
   }
+  finish(services, live, end, job, run);
+  shared?.settle(end);
+}
+
+/** Whether this request is one that is under way or was answered already, by its `Idempotency-Key`. */
+function claimed(services: Services, wire: Wire, request: IncomingMessage, body: Buffer) {
+  const key = request.headers["idempotency-key"];
+  if (typeof key !== "string" || key === "") return { is: "fresh", run: null } as const;
+  const caller = services.guard().caller(request.headers);
+  return services.replays.claim({ caller, route: wire.name, key, body, revision: services.config().revision });
+}
+
+function conflict(): Failure {
+  return failure(
+    "idempotency_conflict",
+    "This Idempotency-Key was used for another request body.",
+    {},
+    "Idempotency-Key",
+  );
 }
 
 const CANCELED: RunEnd = { outcome: "canceled", cause: null, code: null };
 
-/** Reads, routes, counts and plans. @throws Refused where the request ends here */
+/** Routes, counts and plans. @throws Refused where the request ends here */
 async function prepare(
   services: Services,
-  wire: Wire,
-  request: IncomingMessage,
-  response: ServerResponse,
-  live: Live,
+  of: {
+    readonly wire: Wire;
+    readonly request: IncomingMessage;
+    readonly options: RequestOptions;
+    readonly bytes: Buffer;
+    readonly outlet: Outlet;
+    readonly live: Live;
+  },
 ): Promise<Job> {
+  const { wire, request, options, bytes, outlet, live } = of;
   const config = services.config();
-  const options = requestOptions(request.headers);
-  const bytes = await readBody(request, config.limits.maxBodyBytes);
   const readAt = performance.now();
   const asked = wire.read(objectOf(bytes));
   const policy = policyFor(config, asked.model);
@@ -149,7 +187,7 @@ async function prepare(
     firstOnly: typeof idempotency === "string" ? { "idempotency-key": idempotency } : {},
     replyHeaders: { ...ownHeaders(live), ...plan.headers },
     authorization,
-    outlet: new SocketOutlet(response),
+    outlet,
     live,
   };
 }

@@ -8,6 +8,7 @@ import { createMetrics, type Metrics } from "./events/metrics.ts";
 import { modelLabels } from "./events/names.ts";
 import { createTallies, type Tallies } from "./events/tally.ts";
 import { createGuard, type Guard } from "./http/guard.ts";
+import { Replays } from "./http/replays.ts";
 import type { Shared } from "./recovery/job.ts";
 import { Validator } from "./schema/validator.ts";
 import { type Client, createClient } from "./upstream/client.ts";
@@ -43,6 +44,7 @@ export interface Services {
   readonly tallies: Tallies;
   readonly windows: Windows;
   readonly knowledge: Knowledge;
+  readonly replays: Replays;
   readonly shared: Shared;
 }
 
@@ -63,6 +65,7 @@ export function createServices(options: ServicesOptions): Services {
   const knowledge = new Knowledge();
   const windows = new Windows(knowledge, () => config.budget.windowTtlSeconds * 1000);
   const validator = new Validator();
+  const replays = new Replays(() => config.limits);
   let ids = 0;
   const run = Math.random().toString(36).slice(2, 8);
 
@@ -86,6 +89,7 @@ export function createServices(options: ServicesOptions): Services {
       return failure("upstream_error", "lastword failed at this request; its log says where.", { internal: true });
     },
     async close() {
+      replays.close();
       await Promise.all([client.close(), validator.close()]);
       log.tally(tallies.list());
       log.close();
@@ -98,6 +102,7 @@ export function createServices(options: ServicesOptions): Services {
     tallies,
     windows,
     knowledge,
+    replays,
     shared: { bus, knowledge, windows, validate: validator.validate, onPromptTokens: () => undefined },
   };
 }

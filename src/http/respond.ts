@@ -1,6 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { ERRORS, type Failure } from "../core/error.ts";
 import type { JsonObject } from "../core/json.ts";
+import type { Outlet } from "./outlet.ts";
 
 /** Anything that can put a failure into a client's own shape. */
 interface Shape {
@@ -23,6 +24,16 @@ export function sendError(
     ...headers,
   });
   response.end(JSON.stringify(shape.error(refusal)));
+}
+
+/** The same through an outlet, for a request that was read to its end. */
+export function answer(outlet: Outlet, refusal: Failure, shape: Shape, headers: Record<string, string>): void {
+  outlet.head(refusal.status ?? ERRORS[refusal.code].status, {
+    "content-type": "application/json",
+    ...(refusal.retryAfter === undefined ? {} : { "retry-after": String(refusal.retryAfter) }),
+    ...headers,
+  });
+  outlet.end(JSON.stringify(shape.error(refusal)));
 }
 
 export function sendJson(

@@ -1,0 +1,133 @@
+import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
+import type { Outlet } from "./outlet.ts";
+
+/** Bytes by which the slowest reader may lag before the run waits for it, once the recording is too long to be kept. */
+const MOST_LAG = 256 * 1024;
+
+interface Reader {
+  readonly response: ServerResponse;
+  readonly replayed: boolean;
+  /** The next chunk for it. */
+  at: number;
+  headed: boolean;
+  blocked: boolean;
+}
+
+/**
+ * The answer of one run, kept from its first byte so that a second request with the same key has it from its start.
+ * As long as it is kept the run does not wait for slow readers: its memory is bounded by `maxBytes`. Beyond that it is no recording any
+ * more: nothing can be replayed, and the slowest reader holds the run back as on any other request.
+ */
+export class Recording implements Outlet {
+  bytes = 0;
+  /** Too long to be replayed. */
+  spilled = false;
+  ended = false;
+  readonly #maxBytes: number;
+  readonly #abandoned: (abandoned: boolean) => void;
+  readonly #readers = new Set<Reader>();
+  #chunks: (Buffer | string)[] = [];
+  /** Number of the first chunk that is still there. */
+  #from = 0;
+  #status = 0;
+  #headers: OutgoingHttpHeaders = {};
+  #resume: (() => void) | null = null;
+
+  /** `abandoned(true)`: the last reader has left before the end; `abandoned(false)`: one has come. */
+  constructor(maxBytes: number, abandoned: (abandoned: boolean) => void) {
+    this.#maxBytes = maxBytes;
+    this.#abandoned = abandoned;
+  }
+
+  get committed(): boolean {
+    return this.#status !== 0;
+  }
+
+  /** Sends the answer from its start, and on as it comes. */
+  attach(response: ServerResponse, replayed: boolean): void {
+    const reader: Reader = { response, replayed, at: this.#from, headed: false, blocked: false };
+    this.#readers.add(reader);
+    this.#abandoned(false);
+    response.on("drain", () => {
+      reader.blocked = false;
+      this.#pump(reader);
+      this.#relieve();
+    });
+    response.on("close", () => {
+      this.#readers.delete(reader);
+      if (this.#readers.size === 0 && !this.ended) this.#abandoned(true);
+      this.#relieve();
+    });
+    this.#pump(reader);
+  }
+
+  head(status: number, headers: OutgoingHttpHeaders): void {
+    if (this.committed) return;
+    this.#status = status;
+    this.#headers = headers;
+    for (const reader of this.#readers) this.#pump(reader);
+  }
+
+  write(chunk: Buffer | string): boolean {
+    if (this.ended) return true;
+    this.#chunks.push(chunk);
+    this.bytes += chunk.length;
+    if (this.bytes > this.#maxBytes) this.spilled = true;
+    for (const reader of this.#readers) this.#pump(reader);
+    if (!this.spilled) return true;
+    this.#forget();
+    return this.#lag() <= MOST_LAG;
+  }
+
+  onDrain(resume: () => void): void {
+    this.#resume = resume;
+  }
+
+  end(chunk?: Buffer | string): void {
+    if (this.ended) return;
+    if (chunk !== undefined) this.write(chunk);
+    this.ended = true;
+    for (const reader of this.#readers) this.#pump(reader);
+  }
+
+  #pump(reader: Reader): void {
+    const { response } = reader;
+    if (!this.committed || reader.blocked || response.destroyed || response.writableEnded) return;
+    if (!reader.headed) {
+      reader.headed = true;
+      response.writeHead(
+        this.#status,
+        reader.replayed ? { ...this.#headers, "x-lastword-replayed": "1" } : this.#headers,
+      );
+    }
+    while (reader.at < this.#from + this.#chunks.length) {
+      const chunk = this.#chunks[reader.at - this.#from];
+      reader.at++;
+      if (chunk !== undefined && !response.write(chunk)) {
+        reader.blocked = true;
+        return;
+      }
+    }
+    if (this.ended) response.end();
+  }
+
+  /** What every reader has had is let go. */
+  #forget(): void {
+    const slowest = Math.min(this.#from + this.#chunks.length, ...[...this.#readers].map((reader) => reader.at));
+    this.#chunks.splice(0, slowest - this.#from);
+    this.#from = slowest;
+  }
+
+  #lag(): number {
+    return this.#chunks.reduce((sum, chunk) => sum + chunk.length, 0);
+  }
+
+  #relieve(): void {
+    if (!this.spilled) return;
+    this.#forget();
+    if (this.#lag() > MOST_LAG) return;
+    const resume = this.#resume;
+    this.#resume = null;
+    resume?.();
+  }
+}

@@ -1,0 +1,121 @@
+import { createHash } from "node:crypto";
+import type { RunEnd } from "../recovery/run.ts";
+import { Recording } from "./recording.ts";
+
+export interface ReplayLimits {
+  readonly replaySeconds: number;
+  readonly replayGraceSeconds: number;
+  /** Over all recordings. */
+  readonly maxReplayBytes: number;
+}
+
+/** What a client asks to be done once. */
+export interface Claim {
+  /** Hash of the inbound key, else of the client's own credentials. */
+  readonly caller: string;
+  readonly route: string;
+  readonly key: string;
+  readonly body: Buffer;
+  /** Of the configuration: after a change the same key is a new run. */
+  readonly revision: string;
+}
+
+/** One run and what it has answered so far. */
+export interface SharedRun {
+  readonly recording: Recording;
+  /** How the run ended. */
+  readonly end: Promise<RunEnd>;
+  /** To be called by the run's own request: what ends it, and how it ended. */
+  onAbandoned(leave: () => void): void;
+  settle(end: RunEnd): void;
+}
+
+interface Entry extends SharedRun {
+  readonly bodyHash: string;
+  readonly revision: string;
+  expires: NodeJS.Timeout | null;
+}
+
+/** Runs by caller, route and key. Content stays in memory, bounded in time and bytes, and is nobody's but its caller's. */
+export class Replays {
+  readonly #limits: () => ReplayLimits;
+  readonly #entries = new Map<string, Entry>();
+
+  constructor(limits: () => ReplayLimits) {
+    this.#limits = limits;
+  }
+
+  /** `fresh`: the caller's request is the run; `same`: it is to attach to one; `conflict`: the key was used for another body. */
+  claim(claim: Claim): { readonly is: "fresh" | "same"; readonly run: SharedRun } | { readonly is: "conflict" } {
+    const id = hash(`${claim.caller}\n${claim.route}\n${claim.key}`);
+    const bodyHash = hash(claim.body);
+    const known = this.#entries.get(id);
+    if (known !== undefined && known.revision === claim.revision && !known.recording.spilled) {
+      return known.bodyHash === bodyHash ? { is: "same", run: known } : { is: "conflict" };
+    }
+    this.#drop(id, known);
+    const entry = this.#entry(id, bodyHash, claim.revision);
+    this.#entries.set(id, entry);
+    return { is: "fresh", run: entry };
+  }
+
+  close(): void {
+    for (const [id, entry] of this.#entries) this.#drop(id, entry);
+  }
+
+  #entry(id: string, bodyHash: string, revision: string): Entry {
+    let leave: () => void = () => undefined;
+    let grace: NodeJS.Timeout | null = null;
+    let settled: (end: RunEnd) => void = () => undefined;
+    const end = new Promise<RunEnd>((resolve) => {
+      settled = resolve;
+    });
+    const recording = new Recording(this.#limits().maxReplayBytes, (abandoned) => {
+      if (grace !== null) clearTimeout(grace);
+      grace = abandoned ? setTimeout(() => leave(), this.#limits().replayGraceSeconds * 1000) : null;
+    });
+    const entry: Entry = {
+      recording,
+      end,
+      bodyHash,
+      revision,
+      expires: null,
+      onAbandoned: (ends) => {
+        leave = ends;
+      },
+      settle: (how) => {
+        if (grace !== null) clearTimeout(grace);
+        settled(how);
+        const whole = how.outcome !== "failed" && how.outcome !== "canceled" && how.outcome !== "rejected";
+        // What failed is worth asking again, and what is too long is not there any more.
+        if (!whole || recording.spilled || !recording.ended) this.#drop(id, entry);
+        else this.#keep(id, entry);
+      },
+    };
+    return entry;
+  }
+
+  #keep(id: string, entry: Entry): void {
+    if (this.#entries.get(id) !== entry) return;
+    entry.expires = setTimeout(() => this.#drop(id, entry), this.#limits().replaySeconds * 1000);
+    entry.expires.unref();
+    // The oldest finished ones go first.
+    let bytes = [...this.#entries.values()].reduce((sum, one) => sum + one.recording.bytes, 0);
+    for (const [oldest, one] of this.#entries) {
+      if (bytes <= this.#limits().maxReplayBytes) return;
+      if (!one.recording.ended) continue;
+      bytes -= one.recording.bytes;
+      this.#drop(oldest, one);
+    }
+  }
+
+  #drop(id: string, entry: Entry | undefined): void {
+    if (entry === undefined) return;
+    if (entry.expires !== null) clearTimeout(entry.expires);
+    if (this.#entries.get(id) === entry) this.#entries.delete(id);
+  }
+}
+
+function hash(of: string | Buffer): string {
+  return createHash("sha256").update(of).digest("base64");
+}
