@@ -19,13 +19,17 @@ const MOST_DEPTH = 8;
 const MOST_TEXTS = 16;
 /** Characters of one text that are looked at; every known wording is in the first few hundred. */
 const MOST_CHARACTERS = 4_000;
+/** Characters of a body that is still taken for an error and parsed. */
+const MOST_BODY = 16_777_216;
+/** The same for a body that is wrapped in another as a string. */
+const MOST_WRAPPED = 65_536;
 
 /**
  * A refusal as it came over HTTP. `body`: text, of which JSON is parsed; HTML and other text become the message, in short.
  * LM Studio sends errors with status 200: a status that the body names then counts instead.
  */
 export function faultOf(status: number, body: string): Fault {
-  const parsed = parseJson(body.trim());
+  const parsed = body.length > MOST_BODY ? undefined : parseJson(body.trim());
   if (parsed === undefined) return { status, message: plain(body), type: null, code: null, body };
   const said = evidenceIn(parsed);
   const error = innermost(parsed);
@@ -60,7 +64,7 @@ function evidenceIn(body: unknown): Evidence {
     if (depth > MOST_DEPTH) return;
     if (typeof value === "string") {
       // OpenRouter wraps the provider's own body as a string.
-      const inner = /^\s*[{[]/.test(value) ? parseJson(value) : undefined;
+      const inner = value.length <= MOST_WRAPPED && /^\s*[{[]/.test(value) ? parseJson(value) : undefined;
       if (inner === undefined) text(value);
       else read(inner, depth + 1);
       return;

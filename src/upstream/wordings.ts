@@ -56,8 +56,9 @@ function fieldRefused(path: string): Lesson | null {
 }
 
 /**
- * What servers say, most telling first. To add one: copy a sentence of it into the test, name the row after its server,
- * and see that the sentence matches no other row. Many begin alike ("maximum context length is N tokens"): never match on that alone.
+ * What servers say, most telling first. To add one: copy a sentence of it into the test, name the row after its server, and see
+ * that the sentence matches no other row. Many begin alike ("maximum context length is N tokens"): never match on that alone.
+ * Bound every repeat that is not of digits: the text may be anything, and as long as it likes.
  */
 export const WORDINGS: readonly Wording[] = [
   // Not an overflow, although it may sound like one.
@@ -204,7 +205,7 @@ export const WORDINGS: readonly Wording[] = [
     prefillRefused,
   ],
   ["mistral_prefill", /Expected last role User or Tool/i, prefillRefused],
-  ["gemini_prefill", /ensure that (?:single|multi)-?turn requests? .{0,40}(?:ends?|alternates?)/i, prefillRefused],
+  ["gemini_prefill", /ensure that (?:single|multi)-? ?turn requests? (?:ends?|alternates?)/i, prefillRefused],
   ["template_roles", /roles must alternate/i, prefillRefused],
   ["last_role", /last (?:message|role) (?:must|should) (?:be|have|come)[^.]{0,40}user/i, prefillRefused],
   ["llamacpp_two", /2 or more assistant messages at the end/i, prefillRefused],
@@ -236,9 +237,13 @@ export const WORDINGS: readonly Wording[] = [
     /(?:unknown|unrecognized|unsupported|unexpected)(?: request| keyword)? (?:field|parameter|argument|option)(?: supplied)?:? ?[`'"]?(?<field>[a-z]\w*(?:\.\w+)*)/i,
     refusedField,
   ],
-  ["extra_forbidden", /(?<field>[a-z][\w.]*): Extra inputs are not permitted/i, refusedField],
+  ["extra_forbidden", /(?<![\w.])(?<field>[a-z][\w.]{0,80}): Extra inputs are not permitted/i, refusedField],
   ["extra_forbidden_repr", /'extra_forbidden', 'loc': \('body', '(?<field>\w+)'/i, refusedField],
-  ["not_supported", /[`'"]?(?<field>[a-z]+_[a-z_]+)[`'"]? is not (?:supported|allowed|permitted)/i, refusedField],
+  [
+    "not_supported",
+    /(?<!\w)(?<field>[a-z]{1,40}_[a-z_]{1,60})[`'"]? is not (?:supported|allowed|permitted)/i,
+    refusedField,
+  ],
 
   // Money and models.
   // Gemini words its rate limits so too, and then says when to try again.
