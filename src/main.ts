@@ -15,7 +15,7 @@ async function main(argv: readonly string[]): Promise<number> {
     case "report":
       return (await import("./cli/report.ts")).report(command, process.env, process);
     case "count":
-      return (await import("./cli/count.ts")).count(command);
+      return (await import("./cli/count.ts")).count(command, process);
     case "completion":
       process.stdout.write((await import("./cli/completion.ts")).completion(command.shell) ?? "");
       return EXIT.ok;
