@@ -11,6 +11,7 @@ import { type RequestOptions, requestOptions } from "./http/options.ts";
 import { type Outlet, SocketOutlet } from "./http/outlet.ts";
 import type { SharedRun } from "./http/replays.ts";
 import { answer, sendError } from "./http/respond.ts";
+import { deadlineFailure } from "./recovery/failures.ts";
 import type { Job } from "./recovery/job.ts";
 import { Run, type RunEnd } from "./recovery/run.ts";
 import { billed, joinedUsage } from "./recovery/usage.ts";
@@ -33,10 +34,16 @@ export async function exchange(
   let shared: SharedRun | null = null;
   let run: Run | null = null;
   let job: Job | null = null;
+  let place: (() => void) | null = null;
   let left = false;
+  let stopWaiting: (() => void) | null = null;
   const leave = () => {
     left = true;
+    stopWaiting?.();
     run?.leave();
+  };
+  const onLeave = (stop: (() => void) | null) => {
+    stopWaiting = stop;
   };
   response.on("close", () => {
     // A run that others may attach to is left by its recording, once nobody reads it any more.
@@ -60,8 +67,9 @@ export async function exchange(
       shared.onAbandoned(leave);
     }
     job = await prepare(services, { wire, request, options, bytes, outlet, live });
-    run = new Run(job, services.shared);
-    end = left ? CANCELED : await run.go();
+    place = await placeAt(services, job, onLeave);
+    run = left ? null : new Run(job, services.shared);
+    end = (await run?.go()) ?? CANCELED;
   } catch (error) {
     const refusal = error instanceof Refused ? error.failure : services.fault(error);
     end = left ? CANCELED : { outcome: outcomeOf(refusal), cause: null, code: refusal.code };
@@ -69,6 +77,7 @@ export async function exchange(
     if (shared === null) sendError(response, refusal, wire, headers);
     else answer(outlet, refusal, wire, headers);
   }
+  place?.();
   finish(services, live, end, job, run);
   shared?.settle(end);
 }
@@ -79,6 +88,48 @@ function claimed(services: Services, wire: Wire, request: IncomingMessage, body:
   if (typeof key !== "string" || key === "") return { is: "fresh", run: null } as const;
   const caller = services.guard().caller(request.headers);
   return services.replays.claim({ caller, route: wire.name, key, body, revision: services.config().revision });
+}
+
+/**
+ * A place at the upstream; waits in line for one. @returns what gives it back
+ * @throws Refused `overloaded` where the line is full, or the deadline comes first
+ */
+async function placeAt(
+  services: Services,
+  job: Job,
+  onLeave: (stop: (() => void) | null) => void,
+): Promise<() => void> {
+  const { maxInflight, maxQueued } = services.config().limits;
+  const place = job.server.slots.enter(maxInflight, maxQueued);
+  if (place === null) throw new Refused(overloaded(job, maxInflight, maxQueued));
+  if (place.entered !== null) {
+    job.live.phase = "queued";
+    const late = await waited(place.entered, job.deadlineAt - performance.now(), onLeave);
+    if (late) {
+      place.leave();
+      throw new Refused(deadlineFailure(job));
+    }
+  }
+  return place.leave;
+}
+
+/** Waits for one of three: the place, the deadline (true), or the client's leaving. */
+function waited(entered: Promise<void>, ms: number, onLeave: (stop: (() => void) | null) => void): Promise<boolean> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => resolve(true), Math.max(0, ms));
+    const done = () => {
+      clearTimeout(timer);
+      onLeave(null);
+      resolve(false);
+    };
+    onLeave(done);
+    void entered.then(done);
+  });
+}
+
+function overloaded(job: Job, maxInflight: number, maxQueued: number): Failure {
+  const why = `The upstream ${job.server.name} has ${maxInflight} requests under way and ${maxQueued} waiting.`;
+  return { ...failure("overloaded", why, { max_inflight: maxInflight, max_queued: maxQueued }), retryAfter: 1 };
 }
 
 function conflict(): Failure {

@@ -5,6 +5,7 @@ import type { Call, Client, Listener } from "./client.ts";
 import { detect } from "./detect.ts";
 import type { Dialect, Query } from "./dialect.ts";
 import { dialectAt, dialects } from "./index.ts";
+import { Slots } from "./slots.ts";
 
 /** An answer to a question of ours is a list or a number: larger ones are not read. */
 const MOST_QUERY_BYTES = 32 * 1024 * 1024;
@@ -16,6 +17,7 @@ const REDETECT_MS = 5_000;
 /** One configured upstream at work: where it is, what it speaks, and how it is asked. */
 export class Server {
   readonly config: Upstream;
+  readonly slots = new Slots();
   readonly name: string;
   readonly base: URL;
   /** Paths without a trailing slash: with and without the version segment. */
