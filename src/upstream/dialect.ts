@@ -9,8 +9,7 @@ export type DialectName = (typeof DIALECTS)[number];
  * - `loaded`: the server says it of the running instance; `served`: it lists it for the model, not for an instance
  * - `error`: its own overflow error; `catalog`: a table of hosted models; `trained`: only the model's maximum is known
  */
-export const WINDOW_SOURCES = ["config", "loaded", "served", "error", "catalog", "trained", "unknown"] as const;
-export type WindowSource = (typeof WINDOW_SOURCES)[number];
+export type WindowSource = "config" | "loaded" | "served" | "error" | "catalog" | "trained" | "unknown";
 
 /**
  * Asks the server something that generates nothing. `v1` is the configured base, `root` is the base without its version segment.

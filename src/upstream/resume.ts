@@ -15,4 +15,4 @@ export const TRAILING: Resume = {
 export const PERHAPS: Resume = { ...TRAILING, sure: false };
 
 /** On `/completions` the prompt and what was generated so far are simply the next prompt. */
-export const PROMPT_GOES_ON: Resume = TRAILING;
+export const PROMPT_GOES_ON: Resume = { ...TRAILING };

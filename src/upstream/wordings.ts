@@ -255,6 +255,7 @@ export const WORDINGS: readonly Wording[] = [
     /model [`'"]?[^`'"\s]{1,200}[`'"]? (?:was )?not found|The model [`'"][^`'"]{1,200}[`'"] does not exist/i,
     modelNotFound,
   ],
+  ["openrouter_model", /No endpoints found|is not a valid model ID/i, modelNotFound],
   ["no_model", /^No models? (?:is |are )?loaded/i, modelNotFound],
 
   // The same request will fail the same way, whatever its status.

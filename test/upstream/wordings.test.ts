@@ -172,6 +172,7 @@ const SAMPLES: Readonly<Record<string, readonly string[]>> = {
     "model 'nope' not found",
     "The model `gpt-9` does not exist or you do not have access to it.",
   ],
+  openrouter_model: ["No endpoints found for acme/m.", "acme/m is not a valid model ID"],
   no_model: ["No models loaded. Please load a model in the developer page or use the `lms load` command."],
   llamacpp_parse: ['Failed to parse tools: Missing tool type: {"bad":1}; tools = []'],
   template: ["Error rendering prompt with jinja template: unknown filter"],
