@@ -11,10 +11,10 @@ import { type RequestOptions, requestOptions } from "./http/options.ts";
 import { type Outlet, SocketOutlet } from "./http/outlet.ts";
 import type { SharedRun } from "./http/replays.ts";
 import { answer, sendError } from "./http/respond.ts";
-import { deadlineFailure } from "./recovery/failures.ts";
+import { begin, finish, name, ownHeaders } from "./record.ts";
 import type { Job } from "./recovery/job.ts";
+import { placeAt } from "./recovery/place.ts";
 import { Run, type RunEnd } from "./recovery/run.ts";
-import { billed, joinedUsage } from "./recovery/usage.ts";
 import type { Services } from "./services.ts";
 import type { Server } from "./upstream/server.ts";
 import type { Wire } from "./wire/wire.ts";
@@ -67,7 +67,7 @@ export async function exchange(
       shared.onAbandoned(leave);
     }
     job = await prepare(services, { wire, request, options, bytes, outlet, live });
-    place = await placeAt(services, job, onLeave);
+    place = await placeAt(services.config().limits, job, onLeave);
     run = left ? null : new Run(job, services.shared);
     end = (await run?.go()) ?? CANCELED;
   } catch (error) {
@@ -88,48 +88,6 @@ function claimed(services: Services, wire: Wire, request: IncomingMessage, body:
   if (typeof key !== "string" || key === "") return { is: "fresh", run: null } as const;
   const caller = services.guard().caller(request.headers);
   return services.replays.claim({ caller, route: wire.name, key, body, revision: services.config().revision });
-}
-
-/**
- * A place at the upstream; waits in line for one. @returns what gives it back
- * @throws Refused `overloaded` where the line is full, or the deadline comes first
- */
-async function placeAt(
-  services: Services,
-  job: Job,
-  onLeave: (stop: (() => void) | null) => void,
-): Promise<() => void> {
-  const { maxInflight, maxQueued } = services.config().limits;
-  const place = job.server.slots.enter(maxInflight, maxQueued);
-  if (place === null) throw new Refused(overloaded(job, maxInflight, maxQueued));
-  if (place.entered !== null) {
-    job.live.phase = "queued";
-    const late = await waited(place.entered, job.deadlineAt - performance.now(), onLeave);
-    if (late) {
-      place.leave();
-      throw new Refused(deadlineFailure(job));
-    }
-  }
-  return place.leave;
-}
-
-/** Waits for one of three: the place, the deadline (true), or the client's leaving. */
-function waited(entered: Promise<void>, ms: number, onLeave: (stop: (() => void) | null) => void): Promise<boolean> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(() => resolve(true), Math.max(0, ms));
-    const done = () => {
-      clearTimeout(timer);
-      onLeave(null);
-      resolve(false);
-    };
-    onLeave(done);
-    void entered.then(done);
-  });
-}
-
-function overloaded(job: Job, maxInflight: number, maxQueued: number): Failure {
-  const why = `The upstream ${job.server.name} has ${maxInflight} requests under way and ${maxQueued} waiting.`;
-  return { ...failure("overloaded", why, { max_inflight: maxInflight, max_queued: maxQueued }), retryAfter: 1 };
 }
 
 function conflict(): Failure {
@@ -243,67 +201,9 @@ async function prepare(
   };
 }
 
-function begin(services: Services, wire: WireName, startedAt: number): Live {
-  const live: Live = {
-    id: services.nextId(),
-    model: "unknown",
-    wire,
-    upstream: "",
-    stream: false,
-    startedAt,
-    phase: "queued",
-    window: null,
-    promptTokens: null,
-    capSent: null,
-    bytes: 0,
-    tokens: 0,
-    cuts: [],
-    attempts: [],
-  };
-  services.board.begin(live);
-  return live;
-}
-
-function name(live: Live, ask: Ask, server: Server): void {
-  live.model = ask.model === "" ? "unknown" : ask.model;
-  live.upstream = server.name;
-  live.stream = ask.stream;
-}
-
-function finish(services: Services, live: Live, end: RunEnd, job: Job | null, run: Run | null): void {
-  const spent = run?.spent ?? [];
-  const usage = joinedUsage(spent);
-  const { prompt_tokens, completion_tokens } = billed(spent);
-  const method = job?.plan.prompt?.method ?? null;
-  services.bus.emit({
-    type: "finished",
-    id: live.id,
-    model: live.model,
-    wire: live.wire,
-    upstream: live.upstream,
-    outcome: end.outcome,
-    cause: end.cause,
-    code: end.code,
-    ms: performance.now() - live.startedAt,
-    promptTokensEstimated: job?.plan.prompt?.tokens ?? null,
-    countMethod: method,
-    promptTokens: usage?.prompt ?? null,
-    completionTokens: usage?.completion ?? null,
-    billedPromptTokens: prompt_tokens,
-    billedCompletionTokens: completion_tokens,
-    attempts: live.attempts.length,
-  });
-}
-
 /** What lastword could not serve at all was rejected; what an upstream or lastword itself failed at has failed. */
 function outcomeOf(refusal: Failure): "rejected" | "failed" {
   return ERRORS[refusal.code].status < 500 ? "rejected" : "failed";
-}
-
-function ownHeaders(live: Live): Record<string, string> {
-  const headers: Record<string, string> = { "x-lastword-request-id": live.id };
-  if (live.upstream !== "") headers["x-lastword-upstream"] = live.upstream;
-  return headers;
 }
 
 function objectOf(bytes: Buffer): JsonObject {
