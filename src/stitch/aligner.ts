@@ -22,8 +22,7 @@ export class Aligner {
   #live: readonly number[];
   #count = 0;
   #start = 0;
-  #reached = 0;
-  #reachedFromTop = 0;
+  readonly #reached = new Map<number, number>();
 
   /** @param starts indexes into the ink, ascending, below its length */
   constructor(ink: Ink, starts: readonly number[]) {
@@ -36,24 +35,9 @@ export class Aligner {
     return this.#live.length > 0;
   }
 
-  /** The top of the text is not refuted yet. */
-  get topIsLive(): boolean {
-    return this.#live[0] === 0;
-  }
-
-  /** Units of ink of the head so far. */
-  get count(): number {
-    return this.#count;
-  }
-
-  /** The longest ink that any place has matched, done or refuted later. */
-  get reached(): number {
-    return this.#reached;
-  }
-
-  /** The same for the top of the text. */
-  get reachedFromTop(): number {
-    return this.#reachedFromTop;
+  /** How much ink from a place on (an index into the ink) has come again, whether it was refuted after that or not. */
+  reachedFrom(place: number): number {
+    return this.#reached.get(place) ?? 0;
   }
 
   /** @param at position of this unit, which is not blank, in the head */
@@ -66,8 +50,7 @@ export class Aligner {
       const expected = text.charCodeAt(place + count);
       // A message begins with a capital where the text it repeats may not.
       if (expected !== unit && !(count === 0 && sameLetter(expected, unit))) continue;
-      this.#reached = count + 1;
-      if (place === 0) this.#reachedFromTop = count + 1;
+      this.#reached.set(place, count + 1);
       if (place + count + 1 < text.length) live.push(place);
       else this.done.push({ from: positions[place] ?? 0, start: this.#start, end: at + 1 });
     }

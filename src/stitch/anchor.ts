@@ -17,10 +17,13 @@ export interface Nudge {
 
 /** A word longer than this is no word (base64, a URL): it is cut at a grapheme. */
 const LONGEST_WORD = 40;
+/** Inside such a run, an anchor or what must come again has this length. */
+const UNBROKEN = 40;
 /** An anchor is looked for in this much of the text's end. */
 const LONGEST_ANCHOR = 240;
-/** How far a second nudge goes back to find a place whose text proves itself when it comes again. */
+/** How far a second nudge goes back to find a place whose text proves itself when it comes again, and at best begins a line. */
 const LONGEST_ROLLBACK = 400;
+const NEAR_LINE = 160;
 /** Text before the anchor in which it must not occur already. */
 const UNIQUE_WITHIN = 16_000;
 
@@ -46,18 +49,18 @@ function boundary(sent: string, after: Discard | null): number {
   switch (after) {
     case null:
       return nearBoundary(sent) ?? whole;
-    // It went its own way or was not about the text: show all that must be gone on from.
+    // It goes on, but from elsewhere: show all that it must go on from.
     case "ahead":
     case "diverged":
+      return whole;
+    // It may well go straight on, or not go on at all: make it prove itself.
+    case "no_alignment":
+    case "ambiguous":
     case "restart_diverged":
+    case "glued":
     case "comment_only":
     case "language":
     case "loop":
-      return whole;
-    // It may well have gone straight on: make that provable.
-    case "no_alignment":
-    case "ambiguous":
-    case "glued":
       return farBoundary(sent) ?? nearBoundary(sent) ?? whole;
     default:
       return after satisfies never;
@@ -102,10 +105,16 @@ function farBoundary(sent: string): number | null {
     const cut = inkEnd(sent.slice(0, at));
     if (cut === 0) break;
     word ??= cut;
+    if (word - cut > NEAR_LINE) break;
     const before = standsAt(sent, at);
     if (before === "line" || (before === "clause" && /[.!?。！？]/.test(sent.charAt(cut - 1)))) return cut;
   }
-  return word;
+  return word ?? (sent.length > 2 * UNBROKEN ? insideRun(sent, sent.length) : null);
+}
+
+/** A place inside a run of ink without words, where neither words nor blanks are near. */
+function insideRun(sent: string, end: number): number {
+  return lastGrapheme(sent.slice(0, Math.max(1, end - UNBROKEN)));
 }
 
 /**
@@ -127,7 +136,7 @@ function anchorStart(sent: string, end: number): number {
     if (inside && earlier.indexOf(ink) === earlier.length - ink.length) return at;
     if (inside || fallback === null) fallback ??= at;
   }
-  return fallback ?? start;
+  return fallback ?? (start < end ? start : insideRun(sent, end));
 }
 
 /** Some later place at which the model may have gone on begins with the same words. */
@@ -140,19 +149,17 @@ function bordered(sent: string, start: number, end: number): boolean {
 }
 
 function instruction(anchor: string, after: Discard | null): string {
-  const lines = [
-    "Your last message was cut off in the middle by a length limit. Go on with it as if it had never been cut.",
-    "Begin with its last words, copied exactly:",
-    "",
-    anchor,
-    "",
-    "and write straight on from there, in the same language, format and indentation. Do not greet, explain, apologise or comment on the cut. Do not start again, do not repeat anything else, and do not open a new code fence, list, table or tag that is already open.",
+  const order = [
+    "Your last message was cut off by a length limit. Go on with it as if it had never been cut.",
+    "Begin with its last words, copied character for character, and write straight on from there:",
+    `<last_words>\n${anchor}\n</last_words>`,
+    "Keep the language, format and indentation of that message. No greeting, no explanation, no remark on the cut. Do not start again or repeat anything else, and do not reopen a code fence, list, table or tag that is open already.",
   ];
   if (after === "language")
-    lines.push("Write in the language that your last message is written in, not in the language of this request.");
+    order.push("Write in the language of your last message, not in the language of this request.");
   else if (after !== null)
-    lines.push(
-      "The very first characters of your answer must be the words above. If nothing is left to say, write only these words.",
+    order.push(
+      "The first characters of your answer must be those last words, without the tags. If nothing is left to say, write them alone.",
     );
-  return lines.join("\n");
+  return order.join("\n");
 }

@@ -77,7 +77,9 @@ export function startsWord(text: string, at: number): boolean {
   const unit = text.charCodeAt(at);
   if (unit >= 0xdc00 && unit <= 0xdfff && at > 0 && isHigh(text.charCodeAt(at - 1))) return false;
   const before = characterBefore(text, at);
-  if (before === "" || !isWordy(here) || isUnspaced(here)) return true;
+  if (before === "" || isUnspaced(here)) return true;
+  // A run of one sign (a fence, a rule, "@@") is one.
+  if (!isWordy(here)) return before !== here;
   return !isWordy(before) || isUnspaced(before);
 }
 

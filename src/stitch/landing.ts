@@ -5,13 +5,20 @@ import { inkEnd, inkStart } from "./characters.ts";
  * Where the new text begins after a match, blanks decided: the client has blanks at its end (`tail`), and they must come again, since
  * the model may have meant others. Line ends count as equal. `wait`: the blanks are not all there yet; null: others came.
  *
+ * @param fresh position in `sent` from which the model did not copy but write: there its spacing is its own
  * @param whole the pass has ended
  */
-export function landing(sent: string, head: string, match: Match, whole: boolean): number | "wait" | null {
-  const tail = sent.slice(inkEnd(sent));
+export function landing(
+  sent: string,
+  head: string,
+  match: Match,
+  fresh: number,
+  whole: boolean,
+): number | "wait" | null {
+  const end = inkEnd(sent);
+  const tail = sent.slice(end);
   if (tail === "") return match.end;
-  // Where the repeated text is spaced differently, its last blanks prove nothing.
-  if (head.slice(match.start + 1, match.end) !== sent.slice(match.from + 1, inkEnd(sent))) return null;
+  if (!sameSpacing(sent, head, match, fresh)) return null;
   const length = sameBlanks(tail, head.slice(match.end, inkStart(head, match.end)));
   if (length !== null) return match.end + length;
   const came = head.slice(match.end);
@@ -19,6 +26,14 @@ export function landing(sent: string, head: string, match: Match, whole: boolean
   // Nothing but blanks until the end: nothing is new.
   if (whole) return tail.startsWith(came) ? head.length : null;
   return sameBlanks(came, tail) !== null || tail.startsWith(came) ? "wait" : null;
+}
+
+/** Whether what came again is spaced as before, from `fresh` on: where it is not, its last blanks prove nothing. */
+export function sameSpacing(sent: string, head: string, match: Match, fresh: number): boolean {
+  const end = inkEnd(sent);
+  // The first letter may have become a capital.
+  const again = sent.slice(fresh < end ? Math.max(fresh, match.from + 1) : match.from + 1, end);
+  return head.slice(match.start + 1, match.end).endsWith(again);
 }
 
 /** How many units at the start of `blanks` are `expected`, CRLF and LF being the same; null where they are not. */

@@ -22,22 +22,22 @@ const SCRIPTS: readonly { readonly script: string; readonly letter: RegExp }[] =
 /** Commonest function words, own compilation. To add a language: its 25 or so shortest words that no sentence lacks. */
 const COMMON: Readonly<Record<string, ReadonlySet<string>>> = {
   en: words(
-    "the a an and or of to in on is are was were be been it that this with for as at by from not but you he she they we his her have has had which will can",
+    "the a an and or of to in on is are was were be been it that this with for as at by from not but you he she they we his her have has had which will can would until because before although after no nobody any every third in when where then than so if their its",
   ),
   de: words(
-    "der die das und oder von zu in im ist sind war waren ein eine einen einem einer es den dem des mit für als auf aus bei nicht aber sich auch wird werden wurde sie er wir ich noch nach nur dass",
+    "der die das und oder von zu in im ist sind war waren ein eine einen einem einer es den dem des mit für als auf aus bei nicht aber sich auch wird werden wurde sie er wir ich noch nach nur dass hatte hat weil bis ohne trotz bevor obwohl wenn zum zur beim vom ihr ihre sein seine wollte",
   ),
   fr: words(
-    "le la les un une des et ou de du en est sont était dans que qui pour par sur avec au aux ne pas se ce cette il elle nous vous mais plus son sa ses leur dont",
+    "le la les un une des et ou de du en est sont était dans que qui pour par sur avec au aux ne pas se ce cette il elle nous vous mais plus son sa ses leur dont avait été fut comme tout même très sans après avant bien si ou où lui jusqu parce malgré bien",
   ),
   es: words(
-    "el la los las un una y o de del en es son era que con por para se su sus al lo como más pero no este esta fue ha también cuando muy sin sobre",
+    "el la los las un una y o de del en es son era que con por para se su sus al lo como más pero no este esta fue ha también cuando muy sin sobre fueron había estaba porque aunque hasta antes desde donde ya todo ni ese esa hay",
   ),
   pt: words(
-    "o a os as um uma e ou de do da dos das em no na nos nas é são era que com por para se seu sua ao à como mais mas não este esta foi também quando muito sem",
+    "o a os as um uma e ou de do da dos das em no na nos nas é são era que com por para se seu sua ao à como mais mas não este esta foi também quando muito sem foram havia tinha estava porque embora até antes desde onde já tudo nem pela pelo isso há",
   ),
   it: words(
-    "il lo la i gli le un una e o di del della dei in nel nella è sono era che con per si su al alla come più ma non questo questa ha anche quando molto da dal",
+    "il lo la i gli le un una e o di del della dei in nel nella è sono era che con per si su al alla come più ma non questo questa ha anche quando molto da dal stato aveva erano perché fino prima dove già tutto né senza suo sua dopo",
   ),
   nl: words(
     "de het een en of van te in op is zijn was waren dat die dit met voor als aan bij uit niet maar ook wordt werd hij zij we ik nog naar er om door",
@@ -71,7 +71,10 @@ const COMMON_SHARE = 0.15;
 const HEAD = 80;
 /** Letters of the text's own script that show at once that it goes on, where the script has one language only. */
 const SAME_LETTERS = 6;
-const SAME_WORDS = 2;
+/** Common words, shared ones counting in part, that make a language likely. */
+const SAME_SCORE = 1.5;
+/** Common words that make it another one than before. */
+const OTHER_HITS = 3;
 
 interface Reading {
   readonly script: string;
@@ -89,40 +92,75 @@ export function isCommonWord(word: string, language: Language): boolean {
 export function languageOf(text: string): Language | null {
   const { script, letters, share } = scriptOf(text);
   if (letters < ENOUGH_LETTERS || share < ONE_SCRIPT) return null;
-  const candidates = BY_SCRIPT[script];
-  if (candidates === undefined) return script;
+  if (BY_SCRIPT[script] === undefined) return script;
   const found = wordsOf(text);
-  const [best, second] = rank(found, candidates);
-  if (best === undefined || best.hits < COMMON_SHARE * found.length) return null;
-  return second !== undefined && second.hits * 1.5 > best.hits ? null : best.language;
+  const [best, second] = rank(found, script);
+  if (best === undefined || best.score < COMMON_SHARE * found.length) return null;
+  return second !== undefined && second.score * 2 > best.score ? null : best.language;
 }
 
-/** Whether new text goes on in the language of the text before it. `unknown`: more of it is needed, up to 80 characters. */
-export function goesOnIn(language: Language, head: string): "same" | "other" | "unknown" {
-  const { script, letters, share } = scriptOf(head);
-  const own = BY_SCRIPT[scriptOfLanguage(language)];
-  if (script === scriptOfLanguage(language)) {
-    if (own === undefined) return letters >= SAME_LETTERS && share >= ONE_SCRIPT ? "same" : "unknown";
-    const found = wordsOf(head);
-    const hits = found.filter((word) => COMMON[language]?.has(word)).length;
-    const [best] = rank(found, own);
-    if (best === undefined || best.hits <= hits) return hits >= SAME_WORDS ? "same" : "unknown";
-    return head.length >= HEAD && best.hits >= 4 && best.hits >= 3 * hits ? "other" : "unknown";
+/** The language of the text so far, against which new text is read. */
+export class Tongue {
+  readonly #script: Reading;
+  readonly #words: readonly string[];
+  readonly #language: Language | null;
+  readonly #isWordless: boolean;
+
+  constructor(text: string) {
+    this.#isWordless = text.length >= HEAD && !/\p{L}/u.test(text.slice(-HEAD));
+    this.#script = scriptOf(text);
+    this.#words = wordsOf(text);
+    this.#language = languageOf(text);
   }
-  return head.length >= HEAD / 2 && letters >= HEAD / 4 && share >= ONE_SCRIPT ? "other" : "unknown";
+
+  /** Whether new text goes on in the same script and language. `unknown`: more of it is needed, up to 80 characters. */
+  reads(head: string): "same" | "other" | "unknown" {
+    const { script, letters, share } = this.#script;
+    if (this.#isWordless) return this.#readsWordless(head);
+    if (letters < ENOUGH_LETTERS || share < ONE_SCRIPT) return "same";
+    const here = scriptOf(head);
+    if (here.script !== script)
+      return head.length >= HEAD / 2 && here.letters >= HEAD / 4 && here.share >= ONE_SCRIPT ? "other" : "unknown";
+    if (BY_SCRIPT[script] === undefined)
+      return here.letters >= SAME_LETTERS && here.share >= ONE_SCRIPT ? "same" : "unknown";
+    const found = wordsOf(head);
+    const [best] = rank(found, script);
+    if (best === undefined || best.score < SAME_SCORE) return "unknown";
+    if (best.language === this.#language) return "same";
+    if (head.length < HEAD) return "unknown";
+    return this.#isOther(found, best.language) ? "other" : "same";
+  }
+
+  /** A line of nothing but numbers and signs does not go on in prose. */
+  #readsWordless(head: string): "same" | "other" | "unknown" {
+    const [line = "", next] = head.split("\n", 2);
+    if (next !== undefined || line.length >= HEAD || /^\s*[^\p{L}\s]/u.test(line)) return "same";
+    return scriptOf(line).letters > HEAD / 4 ? "other" : "unknown";
+  }
+
+  /** Another language's words, and none of its own; where its own is not known (code), words that it has not used yet. */
+  #isOther(found: readonly string[], language: Language): boolean {
+    const hits = hitsOf(found, language);
+    if (hits < OTHER_HITS) return false;
+    return this.#language === null ? hitsOf(this.#words, language) === 0 : hits >= 3 * hitsOf(found, this.#language);
+  }
 }
 
 /** Characters of new text that are enough to tell a switch. */
 export const LANGUAGE_HEAD = HEAD;
 
-function rank(found: readonly string[], candidates: readonly string[]): { language: string; hits: number }[] {
-  return candidates
-    .map((language) => ({ language, hits: found.filter((word) => COMMON[language]?.has(word)).length }))
-    .sort((a, b) => b.hits - a.hits);
+function hitsOf(found: readonly string[], language: Language): number {
+  return found.filter((word) => isCommonWord(word, language)).length;
 }
 
-function scriptOfLanguage(language: Language): string {
-  return Object.keys(BY_SCRIPT).find((script) => BY_SCRIPT[script]?.includes(language)) ?? language;
+/** Languages of a script by the common words found: a word that several share counts less for each. The best first. */
+function rank(found: readonly string[], script: string): { readonly language: Language; readonly score: number }[] {
+  const scores = new Map<Language, number>();
+  for (const word of found) {
+    const sharing = (BY_SCRIPT[script] ?? []).filter((language) => COMMON[language]?.has(word));
+    for (const language of sharing) scores.set(language, (scores.get(language) ?? 0) + 1 / sharing.length);
+  }
+  return [...scores].map(([language, score]) => ({ language, score })).sort((a, b) => b.score - a.score);
 }
 
 function scriptOf(text: string): Reading {

@@ -1,5 +1,5 @@
 import { Aligner, type Match, placesIn } from "./aligner.ts";
-import { characterBefore, inkEnd, inkStart, isBlank, isWordy, startsWord } from "./characters.ts";
+import { characterBefore, inkEnd, inkStart, isBlank, isUnspaced, isWordy, startsWord } from "./characters.ts";
 import { opensFence } from "./fence.ts";
 import { type Ink, inkOf, proves, provesRestart, standsAt } from "./ink.ts";
 import { gluesWords, goesOnMidSentence } from "./joint.ts";
@@ -9,6 +9,8 @@ import { discard, HOLD, type SeamVerdict } from "./verdict.ts";
 
 /** Units of a new turn's head in which a remark or a preamble shows itself. */
 const REMARK_HEAD = 64;
+/** Units in which the first word of a reply is looked for. */
+const LONGEST_WORD = 40;
 
 /**
  * Looks for signs that a server opened a new turn instead of resuming the message: the reply's own text from the top or from the start of
@@ -18,10 +20,14 @@ export class NewTurn {
   readonly #sent: string;
   readonly #ink: Ink;
   readonly #aligner: Aligner;
+  readonly #body: number;
+  readonly #firstWord: number;
 
   constructor(sent: string) {
     this.#sent = sent;
+    this.#body = bodyOf(sent);
     this.#ink = inkOf(sent);
+    this.#firstWord = this.#body === inkStart(sent) ? firstWordOf(sent) : 0;
     this.#aligner = new Aligner(
       this.#ink,
       placesIn(this.#ink, (at) => startsWord(sent, at) && standsAt(sent, at) !== "middle"),
@@ -42,8 +48,10 @@ export class NewTurn {
     if (this.#aligner.live && !whole) return HOLD;
     const repeat = this.#repeats(head, whole);
     if (repeat !== null) return repeat;
-    if (this.#restarted()) return discard("restart_diverged");
+    const reachedFromTop = this.#aligner.reachedFrom(0);
+    if (reachedFromTop > 0 && this.#provesFromTop(reachedFromTop)) return discard("restart_diverged");
     if (this.resumed(head)) return null;
+    if (this.#firstWord > 0 && reachedFromTop >= this.#firstWord) return discard("ambiguous");
     const glued = gluesWords(this.#sent, head, whole);
     if (glued !== "no") return glued === "wait" ? HOLD : discard("glued");
     const line = /^[^\n]*[\n:：]/u.exec(head.trimStart())?.[0] ?? (whole ? head : "");
@@ -53,12 +61,15 @@ export class NewTurn {
 
   #repeats(head: string, whole: boolean): SeamVerdict | null {
     const { done } = this.#aligner;
-    const match = done.find(({ from }) =>
-      proves(this.#sent.slice(from, inkEnd(this.#sent)), standsAt(this.#sent, from) === "line"),
-    );
+    const [match] = done;
     if (match === undefined) return null;
-    if (done.length > 1 || !(this.#breaksIn(match) || this.#isRestart(match))) return discard("ambiguous");
-    const start = landing(this.#sent, head, match, whole);
+    const again = this.#sent.slice(match.from, inkEnd(this.#sent));
+    const certain =
+      done.length === 1 &&
+      proves(again, standsAt(this.#sent, match.from) === "line") &&
+      (this.#breaksIn(match) || this.#isRestart(match));
+    if (!certain || this.#aligner.reachedFrom(0) > inkOf(again).text.length) return discard("ambiguous");
+    const start = landing(this.#sent, head, match, this.#sent.length, whole);
     if (start === "wait") return HOLD;
     if (start === null) return discard("ambiguous");
     const how = match.from === inkStart(this.#sent) ? "restart" : "overlap";
@@ -74,13 +85,25 @@ export class NewTurn {
     return match.from === inkStart(this.#sent) && provesRestart(this.#sent);
   }
 
-  /** It began as the reply does and then went another way. A fence opened again is no such beginning. */
-  #restarted(): boolean {
-    const reached = this.#aligner.reachedFromTop;
-    if (reached === 0 || reached === this.#ink.text.length) return false;
-    const again = this.#sent.slice(0, (this.#ink.at[reached - 1] ?? 0) + 1);
-    const line = again.indexOf("\n");
-    const fenced = opensFence(again.slice(0, line < 0 ? again.length : line).trimStart()) !== null;
-    return proves(fenced ? again.slice(line < 0 ? again.length : line) : again, false);
+  /** It began as the reply does, so far that it is no coincidence, and then went another way. */
+  #provesFromTop(reached: number): boolean {
+    if (reached === this.#ink.text.length) return false;
+    return proves(this.#sent.slice(this.#body, (this.#ink.at[reached - 1] ?? 0) + 1), false);
   }
+}
+
+/** Where a reply begins that may begin with a fence: a fence opened again is no new beginning. */
+function bodyOf(sent: string): number {
+  const start = inkStart(sent);
+  const end = /[\n\r]$/.test(sent) ? sent.indexOf("\n", start) : -1;
+  return end >= 0 && opensFence(sent.slice(start, end).trimEnd()) !== null ? end : start;
+}
+
+/** Ink up to the end of the first word (or two characters of an unspaced script), by which a reply begun anew is suspected; 0: none. */
+function firstWordOf(sent: string): number {
+  const start = inkStart(sent);
+  const word = /^[^\p{L}\n]*(?:\p{L}\p{M}*)+/u.exec(sent.slice(start, start + LONGEST_WORD))?.[0] ?? "";
+  const first = /\p{L}/u.exec(word);
+  const end = first !== null && isUnspaced(first[0]) ? first.index + 2 : word.length;
+  return inkOf(word.slice(0, end)).text.length;
 }

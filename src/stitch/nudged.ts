@@ -1,10 +1,9 @@
 import { Aligner, type Match, placesIn } from "./aligner.ts";
 import { inkEnd, inkStart, isBlank, startsWord } from "./characters.ts";
-import { openFence } from "./fence.ts";
-import { type Ink, inkOf, proves, provesRestart, standsAt } from "./ink.ts";
+import { type Ink, inkOf, proves, provesRestart, repeatsItself, standsAt } from "./ink.ts";
 import { goesOnMidSentence } from "./joint.ts";
-import { landing } from "./landing.ts";
-import { goesOnIn, LANGUAGE_HEAD, type Language, languageOf } from "./language.ts";
+import { landing, sameSpacing } from "./landing.ts";
+import { LANGUAGE_HEAD, Tongue } from "./language.ts";
 import { Opening } from "./opening.ts";
 import { isRemark } from "./remarks.ts";
 import { type Discard, discard, HOLD, type Joint, type Seam, type SeamVerdict } from "./verdict.ts";
@@ -12,7 +11,7 @@ import { type Discard, discard, HOLD, type Joint, type Seam, type SeamVerdict } 
 /** Ink with which a model that went straight on, its space included, shows that it did. */
 const ENOUGH_STRAIGHT = 3;
 /** What came again is compared with what follows up to this length. */
-const LONGEST_LOOP = 400;
+const LONGEST_LOOP = 200;
 /** A head that cannot be joined is read this far to tell why: the next request depends on it. */
 const REASON_HEAD = 120;
 /** Units of a head that seems to run ahead before it is taken for text and not for a remark. */
@@ -42,13 +41,15 @@ export class NudgedSeam implements Seam {
   /** Where the anchor begins, and where the model's knowledge of the text ends. */
   readonly #anchorAt: number;
   readonly #partialEnd: number;
+  /** Where a model that goes straight on begins to write again what the client has; the end of the text where that is blanks. */
+  readonly #straight: number;
   readonly #places: readonly number[];
   #opening: Opening | null = null;
   #aligner: Aligner;
   /** Where the aligned part of the head begins, after an opening that was passed over. */
   #from = 0;
   #head = "";
-  #language: Language | null | undefined;
+  #ownTongue: Tongue | null = null;
 
   constructor({ sent, anchor, seen }: Nudged) {
     this.#sent = sent;
@@ -56,8 +57,11 @@ export class NudgedSeam implements Seam {
     this.#inkEnd = inkEnd(sent);
     this.#partialEnd = sent.length - seen.length;
     this.#anchorAt = this.#partialEnd - anchor.length;
-    const straight = inkStart(sent, this.#partialEnd);
-    this.#places = placesIn(this.#ink, (at) => at === straight || (at <= this.#partialEnd && startsWord(sent, at)));
+    this.#straight = inkStart(sent, this.#partialEnd);
+    this.#places = placesIn(
+      this.#ink,
+      (at) => at === this.#straight || at === this.#anchorAt || (at <= this.#partialEnd && startsWord(sent, at)),
+    );
     this.#aligner = new Aligner(this.#ink, this.#places);
   }
 
@@ -82,7 +86,8 @@ export class NudgedSeam implements Seam {
 
   #decide(whole: boolean): SeamVerdict {
     if (!whole && this.#aligner.live) return HOLD;
-    if (this.#aligner.count === 0) return { do: "release", drop: this.#head.length, overlap: 0, how: "nothing" };
+    if (this.#head.length === inkStart(this.#head))
+      return { do: "release", drop: this.#head.length, overlap: 0, how: "nothing" };
     return this.#aligned(whole) ?? this.#unaligned(whole);
   }
 
@@ -93,10 +98,14 @@ export class NudgedSeam implements Seam {
     if (match === undefined) return null;
     // Done in order of length, the shortest first: all that is done besides is another reading.
     if (!this.#restarts(match, done) && (done.length > 1 || this.#mayBeStraight(match))) return discard("ambiguous");
-    const start = landing(this.#sent, this.#head, match, whole);
+    // The top was followed further than this match reaches: begun anew, and then told differently.
+    if (match.from !== this.#anchorAt && this.#aligner.reachedFrom(0) > inkOf(this.#sent.slice(match.from)).text.length)
+      return discard("ambiguous");
+    const start = landing(this.#sent, this.#head, match, this.#straight, whole);
     if (start === "wait") return HOLD;
-    if (start === null) return discard(this.#sameSpacing(match) ? "diverged" : "ambiguous");
-    const again = this.#comesAgain(match, start, whole);
+    if (start === null)
+      return discard(sameSpacing(this.#sent, this.#head, match, this.#straight) ? "diverged" : "ambiguous");
+    const again = this.#comesAgain(match, whole);
     if (again !== "no") return again === "wait" ? HOLD : discard("loop");
     const language = this.#keepsLanguage(start, whole);
     if (language !== "yes") return language === "wait" ? HOLD : discard("language");
@@ -104,13 +113,13 @@ export class NudgedSeam implements Seam {
   }
 
   #proves(match: Match): boolean {
-    if (match.from === this.#anchorAt) return true;
     const again = this.#sent.slice(match.from, this.#inkEnd);
+    if (match.from === this.#anchorAt) return !repeatsItself(again);
     if (proves(again, standsAt(this.#sent, match.from) === "line")) return true;
     // " immedi" after "was closed": a message does not begin with a space by chance, nor with the very word.
     const seen = this.#sent.slice(this.#partialEnd);
     const literal = this.#from === 0 && isBlank(seen.charCodeAt(0)) && this.#head.startsWith(seen);
-    return literal && match.from === inkStart(this.#sent, this.#partialEnd) && again.length >= ENOUGH_STRAIGHT;
+    return literal && match.from === this.#straight && again.length >= ENOUGH_STRAIGHT;
   }
 
   #restarts(match: Match, done: readonly Match[]): boolean {
@@ -130,29 +139,30 @@ export class NudgedSeam implements Seam {
    * Then only the anchor counts, and only if it begins inside a clause, where text that rightly repeats does not begin.
    */
   #mayBeStraight(match: Match): boolean {
-    if (inkStart(this.#sent, this.#partialEnd) < this.#sent.length) return false;
+    if (this.#straight < this.#sent.length) return false;
     return match.from !== this.#anchorAt || standsAt(this.#sent, match.from) !== "middle";
   }
 
-  #sameSpacing(match: Match): boolean {
-    return this.#head.slice(match.start + 1, match.end) === this.#sent.slice(match.from + 1, this.#inkEnd);
-  }
-
-  /** Whether what came again comes again right away: a loop, not a reply. */
-  #comesAgain(match: Match, start: number, whole: boolean): "yes" | "no" | "wait" {
-    const once = inkOf(this.#head.slice(match.start, Math.min(match.end, match.start + LONGEST_LOOP))).text;
-    const next = inkOf(this.#head.slice(start)).text;
+  /** Whether the model, come to the end of what it was shown, begins once more with what it began with: a loop, not a reply. */
+  #comesAgain(match: Match, whole: boolean): "yes" | "no" | "wait" {
+    const copied = inkOf(this.#sent.slice(match.from, this.#partialEnd)).text.length;
+    if (copied === 0) return "no";
+    const came = inkOf(this.#head.slice(match.start)).text;
+    const [once, next] = [came.slice(0, Math.min(copied, LONGEST_LOOP)), came.slice(copied)];
     if (next.startsWith(once)) return "yes";
     return once.startsWith(next) && !whole ? "wait" : "no";
   }
 
   #keepsLanguage(start: number, whole: boolean): "yes" | "no" | "wait" {
-    this.#language ??= openFence(this.#sent) === null ? languageOf(this.#sent.slice(-LANGUAGE_TAIL)) : null;
-    if (this.#language === null) return "yes";
     const fresh = this.#head.slice(start, start + LANGUAGE_HEAD);
-    const reading = goesOnIn(this.#language, fresh);
+    const reading = this.#tongue().reads(fresh);
     if (reading === "unknown") return whole || fresh.length >= LANGUAGE_HEAD ? "yes" : "wait";
     return reading === "same" ? "yes" : "no";
+  }
+
+  #tongue(): Tongue {
+    this.#ownTongue ??= new Tongue(this.#sent.slice(-LANGUAGE_TAIL));
+    return this.#ownTongue;
   }
 
   #how(match: Match): Joint {
@@ -201,12 +211,12 @@ export class NudgedSeam implements Seam {
 
   #why(): Discard {
     if (isRemark(this.#head)) return "comment_only";
-    const language = languageOf(this.#sent.slice(-LANGUAGE_TAIL));
-    if (language !== null && this.#head.length >= LANGUAGE_HEAD && goesOnIn(language, this.#head) === "other")
-      return "language";
-    const restarted = this.#sent.slice(0, this.#ink.at[this.#aligner.reachedFromTop] ?? this.#sent.length);
-    if (this.#aligner.reachedFromTop > 0 && proves(restarted, false)) return "restart_diverged";
+    if (this.#head.length >= LANGUAGE_HEAD && this.#tongue().reads(this.#head) === "other") return "language";
+    if (this.#aligner.done.length > 0) return "no_alignment";
+    const fromTop = this.#aligner.reachedFrom(0);
+    if (fromTop > 0 && proves(this.#sent.slice(0, (this.#ink.at[fromTop - 1] ?? 0) + 1), false))
+      return "restart_diverged";
     const anchor = inkOf(this.#sent.slice(this.#anchorAt, this.#partialEnd)).text.length;
-    return this.#aligner.reached >= anchor ? "diverged" : "no_alignment";
+    return this.#aligner.reachedFrom(this.#ink.at.indexOf(this.#anchorAt)) >= anchor ? "diverged" : "no_alignment";
   }
 }

@@ -1,5 +1,5 @@
 import { inkStart } from "./characters.ts";
-import { type Fence, openFence, opensFence } from "./fence.ts";
+import { type Fence, openFence, reopens } from "./fence.ts";
 import { isPreamble } from "./remarks.ts";
 
 /** Units in which a preamble must end. */
@@ -45,9 +45,7 @@ export class Opening {
     const newline = head.indexOf("\n", at);
     const line = head.slice(at, newline < 0 ? Math.min(head.length, at + LONGEST_PREAMBLE + 1) : newline).trimEnd();
     if (line.length <= LONGEST_PREAMBLE && (newline >= 0 || whole)) {
-      const fence = opensFence(line);
-      if (fence !== null && this.#fence?.mark === fence.mark && (fence.info === "" || fence.info === this.#fence.info))
-        return newline < 0 ? head.length : newline;
+      if (this.#fence !== null && reopens(this.#fence, line)) return newline < 0 ? head.length : newline;
       if (this.#openers.has(line)) return newline < 0 ? head.length : newline;
       if (isPreamble(line)) return newline < 0 ? head.length : newline;
     }

@@ -1,3 +1,5 @@
+import { bordersOf } from "./borders.ts";
+
 /** Units of the tail that are looked at; bounds the work. */
 const TAIL = 4_000;
 /** A fragment shorter than this is no loop yet. Figures of Hermes' repetition guard: 60 characters, 5 times, half of the text. */
@@ -15,7 +17,8 @@ const FILLED = 200;
 export function isLoop(text: string): boolean {
   const tail = text.slice(-TAIL);
   return (
-    (tail.length >= FILLED && periodOf(tail.slice(-FILLED)) <= WINDOW / 4) || (tail.length >= SHORTEST && repeats(tail))
+    (tail.length >= FILLED && FILLED - (bordersOf(tail.slice(-FILLED)).at(-1) ?? 0) <= WINDOW / 4) ||
+    (tail.length >= SHORTEST && repeats(tail))
   );
 }
 
@@ -34,10 +37,4 @@ function repeats(tail: string): boolean {
     coveredTo = i + WINDOW;
   }
   return covered >= SHARE * tail.length;
-}
-
-/** The smallest shift under which the text equals itself. */
-function periodOf(text: string): number {
-  for (let period = 1; period < text.length; period++) if (text.startsWith(text.slice(period))) return period;
-  return text.length;
 }

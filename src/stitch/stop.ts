@@ -1,3 +1,5 @@
+import { bordersOf } from "./borders.ts";
+
 /**
  * Finds the client's stop strings in text that several passes wrote. An upstream sees one pass only: "EN" at the end of one and "D" at
  * the start of the next is a stop that nobody but us can see. Fed with released text, never with a prompt, an anchor or what was dropped.
@@ -12,7 +14,7 @@ export class StopScan {
 
   /** @param sent what the client was given so far: a stop may have begun in it, but ends only in what is pushed */
   constructor(stops: readonly string[], sent: string) {
-    this.#stops = stops.filter((stop) => stop !== "").map((text) => ({ text, fallback: fallbackOf(text) }));
+    this.#stops = stops.filter((stop) => stop !== "").map((text) => ({ text, fallback: bordersOf(text) }));
     this.#matched = this.#stops.map(() => 0);
     const longest = Math.max(0, ...this.#stops.map((stop) => stop.text.length));
     const tail = sent.slice(Math.max(0, sent.length - longest));
@@ -55,16 +57,4 @@ export class StopScan {
     }
     return completed;
   }
-}
-
-/** For each prefix, the length of its longest proper border. */
-function fallbackOf(text: string): Uint32Array {
-  const fallback = new Uint32Array(text.length);
-  let length = 0;
-  for (let i = 1; i < text.length; i++) {
-    while (length > 0 && text.charCodeAt(i) !== text.charCodeAt(length)) length = fallback[length - 1] ?? 0;
-    if (text.charCodeAt(i) === text.charCodeAt(length)) length++;
-    fallback[i] = length;
-  }
-  return fallback;
 }
