@@ -74,6 +74,8 @@ export function learn(
         lesson.window !== null &&
         plausibleWindow(lesson.window, { listed, served: lessons.served, prompt: lesson.prompt }) &&
         (job.known.window === null || lesson.window < job.known.window);
+      // Numbers that contradict the list: the server may have been started anew, and is asked again before the next decision.
+      if (lesson.window !== null && !believed) shared.windows.stale(job.server);
       if (believed && lesson.window !== null && job.policy.window === null) {
         lessons.window = lesson.window;
         lessons.windowUntil = until;

@@ -78,7 +78,7 @@ export function passRequest(
   const aliased = job.policy.alias !== null;
   return {
     wire,
-    path: `${job.server.v1}${wire.path}`,
+    path: join.path === null ? `${job.server.v1}${wire.path}` : `${job.server.root}${join.path}`,
     body: untouched && !aliased ? job.bytes : JSON.stringify(wire.compose(ask, compose)),
     cap: cap?.tokens ?? ask.cap?.tokens ?? null,
     added,
@@ -104,6 +104,8 @@ interface Join {
   readonly seam: Seam | null;
   readonly channel: "text" | "reasoning";
   readonly unproven: boolean;
+  /** Below the server's root, where such a request goes elsewhere; null: the wire's own path. */
+  readonly path: string | null;
 }
 
 const AS_ASKED: Join = {
@@ -115,6 +117,7 @@ const AS_ASKED: Join = {
   seam: null,
   channel: "text",
   unproven: false,
+  path: null,
 };
 
 function joinOf(job: Job, strategy: string, known: Reply, after: Discard | null, proven: boolean): Join {
@@ -144,6 +147,7 @@ function joinOf(job: Job, strategy: string, known: Reply, after: Discard | null,
       }),
       channel: thought ? "reasoning" : "text",
       unproven: !resume.sure && !proven,
+      path: resume.path ?? null,
     };
   }
   if (strategy === "nudge" && text !== "") {
@@ -162,6 +166,7 @@ function joinOf(job: Job, strategy: string, known: Reply, after: Discard | null,
       }),
       channel: "text",
       unproven: false,
+      path: null,
     };
   }
   return AS_ASKED;
