@@ -30,8 +30,9 @@ async function bench(options: Options): Promise<void> {
       });
     }
     for (const one of options.cases) {
+      const begun = performance.now();
       await rounds(one, stages, options, results);
-      console.log(caseTable(one, results));
+      console.log(`${caseTable(one, results)}\n  ${((performance.now() - begun) / 1000).toFixed(1)} s`);
     }
   } finally {
     await Promise.all(stages.map((stage) => stage.running.process?.stop()));

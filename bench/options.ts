@@ -30,10 +30,11 @@ export function readOptions(args: readonly string[]): Options {
   });
   const rounds = Number(values.rounds ?? (values.quick ? 1 : 5));
   if (!Number.isInteger(rounds) || rounds < 1) throw new Error("--rounds takes a whole number above 0");
+  const cases = chosen("case", values.case, CASES, ({ name }) => name);
   return {
     quick: values.quick,
     rounds,
-    cases: chosen("case", values.case, CASES, ({ name }) => name),
+    cases: values.case === undefined && values.quick ? CASES.filter((one) => one.long !== true) : cases,
     contenders: chosen("only", values.only, CONTENDERS, (name) => name),
     json: values.json ?? null,
   };

@@ -1,3 +1,5 @@
+import { english } from "./english.ts";
+
 /** What the fake server does for each model that it lists. The load generator asks by these names. */
 export const SCENARIOS = {
   /** A small reply at once. */
@@ -6,6 +8,10 @@ export const SCENARIOS = {
   tight: { window: 90_000, chunks: 0, everyMs: 0, continues: false },
   /** A stream that is written as fast as it can be. */
   burst: { window: 131_072, chunks: 200, everyMs: 0, continues: false },
+  /** The same, shorter and longer. */
+  burst50: { window: 131_072, chunks: 50, everyMs: 0, continues: false },
+  burst800: { window: 131_072, chunks: 800, everyMs: 0, continues: false },
+  burst3200: { window: 131_072, chunks: 3200, everyMs: 0, continues: false },
   /** A stream at the pace of a fast model. */
   paced: { window: 131_072, chunks: 100, everyMs: 10, continues: false },
   /** A stream that is hardly alive. */
@@ -28,21 +34,20 @@ export interface Scenario {
 
 export type ModelName = keyof typeof SCENARIOS;
 
-/**
- * A token of a fake reply tells its number, when it was written (microseconds), and, on the first new one of a continuation, how long
- * the server had the request by then. Always of one length.
- */
-export interface Stamp {
-  readonly index: number;
-  readonly at: number;
-  readonly held: number;
+/** A token of a paced reply tells its number and when it was written, in microseconds. Always of one length. */
+export function stampText(index: number, at: number): string {
+  return ` ${digits(index, 5)}.${digits(at, 14)}`;
 }
 
-export function stampText({ index, at, held }: Stamp): string {
-  return ` ${digits(index, 5)}.${digits(at, 14)}.${digits(held, 7)}`;
-}
-
-/** All tokens in a text. */
-export const STAMP = / (\d{5})\.(\d{14})\.(\d{7})/g;
+/** All stamps in a text. */
+export const STAMP = / (\d{5})\.(\d{14})/g;
 
 const digits = (value: number, width: number) => String(Math.round(value)).padStart(width, "0");
+
+/** The tokens of the reply that can be gone on with: words, and the same whenever they are said. */
+export const RECITAL: readonly string[] = english(1, 2000).trim().split(/(?= )/).slice(0, SCENARIOS.resumed.chunks);
+
+/** Characters of its first tokens. */
+export function recitedLength(tokens: number): number {
+  return RECITAL.slice(0, tokens).join("").length;
+}

@@ -7,7 +7,7 @@ import { forkPinned } from "./child.ts";
 import type { ContenderName, Running } from "./contenders/contender.ts";
 import { START } from "./contenders/index.ts";
 import { startLastword } from "./contenders/lastword.ts";
-import type { Group, Job, Report, Tally } from "./load/job.ts";
+import type { Group, Job, Report, Spread, Tally } from "./load/job.ts";
 import { cpuMicros } from "./machine.ts";
 
 /** The harness around one run: fake server, load generator, and a folder for what contenders need. */
@@ -47,6 +47,13 @@ export class Harness {
     } finally {
       clearTimeout(timer);
     }
+  }
+
+  /** How long the server had continuations before it answered them, since the last call. */
+  async heldByServer(): Promise<Spread> {
+    this.#upstream.send("held");
+    const [spread] = (await once(this.#upstream, "message")) as [Spread];
+    return spread;
   }
 
   close(): void {
@@ -95,6 +102,10 @@ export class Stage {
     const tally = tallies[group.name];
     if (tally === undefined) throw new Error("no tally");
     return { ...whole(tally), cpu };
+  }
+
+  heldByServer(): Promise<Spread> {
+    return this.#harness.heldByServer();
   }
 
   /** Another process of the same contender, for what must be measured from its start. */

@@ -12,6 +12,8 @@ export interface Case {
   readonly only?: readonly ContenderName[];
   /** @default as the run has it */
   readonly rounds?: number;
+  /** Left out of quick runs, unless it is named. @default false */
+  readonly long?: boolean;
   /** Least pause since a contender's last use, in seconds. @default 0 */
   readonly idleSeconds?: number;
   run(stage: Stage): Promise<Figures>;

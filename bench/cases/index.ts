@@ -1,4 +1,5 @@
 import type { Case } from "./case.ts";
+import { GROWTH_CASES } from "./growth.ts";
 import { HEALING_CASES } from "./healing.ts";
 import { MEMORY_CASES } from "./memory.ts";
 import { PLAIN_CASES } from "./plain.ts";
@@ -13,4 +14,5 @@ export const CASES: readonly Case[] = [
   ...HEALING_CASES,
   ...MEMORY_CASES,
   ...STARTUP_CASES,
+  ...GROWTH_CASES,
 ];

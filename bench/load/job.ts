@@ -15,7 +15,18 @@ export interface Group {
   readonly until: Until;
 }
 
-export type Prompt = "small" | "seen" | "unseen" | { readonly hostile: HostileKind };
+/**
+ * - `small`: two short messages; `seen`: 400 KB, always the same; `unseen`: 400 KB, of which no message came before
+ * - `{kilobytes}`: unseen, of that size; `{turns}`: conversations that grow by 1 KB with each request, up to so many turns
+ * - `{hostile}`: 100,000 characters of that kind
+ */
+export type Prompt =
+  | "small"
+  | "seen"
+  | "unseen"
+  | { readonly kilobytes: number }
+  | { readonly turns: number }
+  | { readonly hostile: HostileKind };
 
 /** Each connection sends one request after the other: for so long, so many in all, or as long as the groups that end by themselves. */
 export type Until = { readonly seconds: number } | { readonly requests: number } | "the others";
@@ -56,7 +67,7 @@ export interface Tally {
   readonly firstToken: Spread;
   /** Token written by the server to token read. */
   readonly delay: Spread;
-  /** At a seam: last token before to first new token after, less the time that the server had the continuation's request. */
+  /** At a seam: from the last token before it to the first new one. */
   readonly seam: Spread;
 }
 

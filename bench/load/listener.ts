@@ -1,5 +1,5 @@
 import { micros } from "../clock.ts";
-import { SCENARIOS, STAMP } from "../scenarios.ts";
+import { RECITAL, recitedLength, SCENARIOS, STAMP } from "../scenarios.ts";
 import type { Group } from "./job.ts";
 import type { Times } from "./spread.ts";
 
@@ -22,7 +22,8 @@ export interface Gauges {
 export function listenerFor(group: Group, gauges: Gauges): Listener {
   if (!group.stream) return new PlainListener();
   const { everyMs, continues, chunks } = SCENARIOS[group.model];
-  return everyMs === 0 && !continues ? new EventCounter(chunks) : new StampReader(chunks, gauges);
+  if (everyMs > 0) return new StampReader(chunks, gauges);
+  return continues ? new RecitalReader(group.cap, gauges) : new EventCounter(chunks);
 }
 
 class PlainListener implements Listener {
@@ -78,12 +79,10 @@ class StampReader implements Listener {
   tokens = 0;
   readonly #expected: number;
   readonly #gauges: Gauges;
+  readonly #events = new Events();
   #sentAt = 0;
-  #lastAt = 0;
   #next = 0;
   #outOfOrder = false;
-  #finish = "";
-  #carry = "";
 
   constructor(chunks: number, gauges: Gauges) {
     this.#expected = chunks;
@@ -94,37 +93,91 @@ class StampReader implements Listener {
     this.#sentAt = sentAt;
     this.#next = 0;
     this.#outOfOrder = false;
-    this.#finish = "";
-    this.#carry = "";
+    this.#events.begin();
   }
 
   hear(bytes: Buffer, start: number, end: number): void {
     const now = micros();
-    const text = this.#carry + bytes.toString("latin1", start, end);
-    const whole = text.lastIndexOf("\n\n") + 2;
-    if (whole < 2) {
-      this.#carry = text;
-      return;
+    for (const [, index, at] of this.#events.hear(bytes, start, end).matchAll(STAMP)) {
+      if (Number(index) !== this.#next) this.#outOfOrder = true;
+      if (this.#next === 0) this.#gauges.firstToken.add(now - this.#sentAt);
+      this.#gauges.delay.add(now - Number(at));
+      this.#next++;
+      this.tokens++;
     }
-    this.#carry = text.slice(whole);
-    const events = text.slice(0, whole);
-    for (const [, index, at, held] of events.matchAll(STAMP)) this.#token(Number(index), Number(at), Number(held), now);
-    this.#finish = /"finish_reason": ?"(\w+)"/.exec(events)?.[1] ?? this.#finish;
-  }
-
-  #token(index: number, at: number, held: number, now: number): void {
-    if (index !== this.#next) this.#outOfOrder = true;
-    if (index === 0) this.#gauges.firstToken.add(now - this.#sentAt);
-    if (index > 0 && held > 0) this.#gauges.seam.add(now - this.#lastAt - held);
-    this.#gauges.delay.add(now - at);
-    this.#lastAt = now;
-    this.#next = index + 1;
-    this.tokens++;
   }
 
   end(): string | null {
     if (this.#outOfOrder) return "tokens out of order";
-    if (this.#next < this.#expected) return `${this.#next} of ${this.#expected} tokens, finish "${this.#finish}"`;
-    return this.#finish === "stop" ? null : `finish "${this.#finish}"`;
+    return this.#events.complaint(this.#next === this.#expected, `${this.#next} of ${this.#expected} tokens`);
+  }
+}
+
+/** Reads a recital, which must come whole and to the letter, and sees how long it stood still where it was cut. */
+class RecitalReader implements Listener {
+  tokens = 0;
+  readonly #cutAt: number;
+  readonly #gauges: Gauges;
+  readonly #events = new Events();
+  #text = "";
+  #lastAt = 0;
+
+  constructor(cap: number | null, gauges: Gauges) {
+    this.#cutAt = cap === null ? 0 : recitedLength(cap);
+    this.#gauges = gauges;
+  }
+
+  begin(): void {
+    this.#text = "";
+    this.#events.begin();
+  }
+
+  hear(bytes: Buffer, start: number, end: number): void {
+    const now = micros();
+    let added = "";
+    for (const [, piece] of this.#events.hear(bytes, start, end).matchAll(/"content": ?"([^"]*)"/g)) added += piece;
+    if (added === "") return;
+    if (this.#text.length === this.#cutAt && this.#cutAt > 0) this.#gauges.seam.add(now - this.#lastAt);
+    this.#text += added;
+    this.#lastAt = now;
+  }
+
+  end(): string | null {
+    this.tokens += RECITAL.length;
+    return this.#events.complaint(
+      this.#text === WHOLE,
+      `${this.#text.length} of ${WHOLE.length} characters, or others`,
+    );
+  }
+}
+
+const WHOLE = RECITAL.join("");
+
+/** Whole events, in whatever pieces they come. */
+class Events {
+  #carry = "";
+  #finish = "none";
+
+  begin(): void {
+    this.#carry = "";
+    this.#finish = "none";
+  }
+
+  /** The text of the events that are whole by now. */
+  hear(bytes: Buffer, start: number, end: number): string {
+    const text = this.#carry + bytes.toString("latin1", start, end);
+    const whole = text.lastIndexOf("\n\n") + 2;
+    if (whole < 2) {
+      this.#carry = text;
+      return "";
+    }
+    this.#carry = text.slice(whole);
+    const events = text.slice(0, whole);
+    this.#finish = /"finish_reason": ?"(\w+)"/.exec(events)?.[1] ?? this.#finish;
+    return events;
+  }
+
+  complaint(whole: boolean, what: string): string | null {
+    return whole && this.#finish === "stop" ? null : `${what}, finish ${this.#finish}`;
   }
 }

@@ -1,5 +1,5 @@
 import type { Group, Job } from "./job.ts";
-import { HOSTILE, large, type Message, NUMBER_WIDTH, SMALL } from "./prompts.ts";
+import { conversation, HOSTILE, LARGE_KB, large, type Message, NUMBER_WIDTH, SMALL } from "./prompts.ts";
 
 /** Requests of one group, as bytes. */
 export type NextRequest = () => Buffer;
@@ -8,15 +8,25 @@ export type NextRequest = () => Buffer;
 let unseen = process.pid * 100_000;
 
 export function requestsOf(job: Job, group: Group): NextRequest {
-  if (group.prompt === "unseen") return unseenRequests(job, group);
-  const same = bytesOf(job, group, messagesOf(group.prompt));
-  return () => same;
+  const { prompt } = group;
+  if (prompt === "small") return same(bytesOf(job, group, SMALL));
+  if (prompt === "seen") return same(bytesOf(job, group, large(0)));
+  if (prompt === "unseen") return renumbered(job, group, LARGE_KB);
+  if ("kilobytes" in prompt) return renumbered(job, group, prompt.kilobytes);
+  if ("turns" in prompt) return growing(job, group, prompt.turns);
+  // With a head of its own, so that nothing is remembered of it.
+  const hostile = HOSTILE[prompt.hostile]();
+  return () => bytesOf(job, group, [{ role: "user", content: `${unseen++}:${hostile}` }]);
+}
+
+function same(bytes: Buffer): NextRequest {
+  return () => bytes;
 }
 
 /** Writing 400 KB of JSON for each would keep the generator from listening: one is written, and its numbers are changed in a copy. */
-function unseenRequests(job: Job, group: Group): NextRequest {
+function renumbered(job: Job, group: Group, kilobytes: number): NextRequest {
   const place = "9".repeat(NUMBER_WIDTH);
-  const pattern = bytesOf(job, group, large(Number(place)));
+  const pattern = bytesOf(job, group, large(Number(place), kilobytes));
   const places: number[] = [];
   for (let at = pattern.indexOf(place); at >= 0; at = pattern.indexOf(place, at + 1)) places.push(at);
   return () => {
@@ -27,11 +37,13 @@ function unseenRequests(job: Job, group: Group): NextRequest {
   };
 }
 
-function messagesOf(prompt: Exclude<Group["prompt"], "unseen">): readonly Message[] {
-  if (prompt === "small") return SMALL;
-  if (prompt === "seen") return large(0);
-  // Each with a head of its own, so that nothing is remembered of it.
-  return [{ role: "user", content: `${unseen++}:${HOSTILE[prompt.hostile]()}` }];
+function growing(job: Job, group: Group, turns: number): NextRequest {
+  let turn = 0;
+  return () => {
+    turn = (turn % turns) + 1;
+    if (turn === 1) unseen++;
+    return bytesOf(job, group, conversation(unseen, turn));
+  };
 }
 
 function bytesOf(job: Job, { model, stream, cap }: Group, messages: readonly Message[]): Buffer {

@@ -1,7 +1,8 @@
 import { createServer, type Socket } from "node:net";
 import { micros } from "../clock.ts";
 import { BodyReader, endOfHead, framingOf } from "../http1.ts";
-import { SCENARIOS } from "../scenarios.ts";
+import { Times } from "../load/spread.ts";
+import { RECITAL, SCENARIOS } from "../scenarios.ts";
 import { Pace } from "./pace.ts";
 import {
   closing,
@@ -21,6 +22,13 @@ import { type Wanted, wantedOf } from "./request.ts";
  * whoever forked it.
  */
 const pace = new Pace();
+/** How long continuations were here before their first byte was written, since somebody asked last. */
+let held = new Times();
+process.on("message", () => {
+  process.send?.(held.spread());
+  held = new Times();
+});
+
 const server = createServer({ noDelay: true }, (socket) => new Connection(socket));
 server.listen(0, "127.0.0.1", 4096, () => process.send?.({ port: (server.address() as { port: number }).port }));
 process.on("disconnect", () => process.exit(0));
@@ -96,33 +104,35 @@ class Connection {
   }
 
   #stream(wanted: Wanted): void {
-    const { model, usage, cap, bytes, next, again } = wanted;
-    const socket = this.#socket;
-    const { chunks, everyMs, continues } = SCENARIOS[model];
-    if (everyMs === 0 && !continues) {
-      socket.write(burst(wanted));
-      return;
-    }
-    const end = continues ? Math.min(chunks, next + (cap ?? chunks)) : chunks;
-    const spent = usage ? { prompt: bytes, completion: end - next } : null;
-    const last = () => closing(model, end < chunks ? "length" : "stop", spent);
-    const opening = STREAM_HEAD + roleEvent(model) + (again === "" ? "" : textEvent(model, again));
-    const held = next === 0 ? 0 : micros() - this.#arrivedAt;
+    const { model } = wanted;
+    const { everyMs, continues } = SCENARIOS[model];
+    if (everyMs > 0) this.#pace(wanted);
+    else if (continues) this.#recite(wanted);
+    else this.#socket.write(burst(wanted));
+  }
 
-    if (everyMs === 0) {
-      let all = opening;
-      for (let index = next; index < end; index++) all += stampEvent(model, index, index === next ? held : 0);
-      socket.write(all + last(), "latin1");
-      return;
-    }
-    let index = next + 1;
-    socket.write(opening + stampEvent(model, next, held), "latin1");
+  #pace({ model, usage, bytes }: Wanted): void {
+    const socket = this.#socket;
+    const { chunks, everyMs } = SCENARIOS[model];
+    let index = 1;
+    socket.write(STREAM_HEAD + roleEvent(model) + stampEvent(model, 0), "latin1");
     pace.add(everyMs, () => {
       if (socket.destroyed) return false;
-      const more = index + 1 < end;
-      socket.write(stampEvent(model, index) + (more ? "" : last()), "latin1");
+      const more = index + 1 < chunks;
+      const end = more ? "" : closing(model, "stop", usage ? { prompt: bytes, completion: chunks } : null);
+      socket.write(stampEvent(model, index) + end, "latin1");
       index++;
       return more;
     });
+  }
+
+  #recite({ model, usage, cap, bytes, next, again }: Wanted): void {
+    const end = Math.min(RECITAL.length, next + (cap ?? RECITAL.length));
+    const spent = usage ? { prompt: bytes, completion: end - next } : null;
+    const said = [again, ...RECITAL.slice(next, end)].filter((text) => text !== "");
+    const events = said.map((text) => textEvent(model, text)).join("");
+    const reason = end < RECITAL.length ? "length" : "stop";
+    this.#socket.write(STREAM_HEAD + roleEvent(model) + events + closing(model, reason, spent), "latin1");
+    if (next > 0) held.add(micros() - this.#arrivedAt);
   }
 }

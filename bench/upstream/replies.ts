@@ -70,9 +70,9 @@ export function roleEvent(model: ModelName): string {
 /** The event around a stamp, made once for each model: all stamps are equally long. */
 const FRAMES = new Map<ModelName, readonly [string, string]>();
 
-/** An event with one token that was written just now. */
-export function stampEvent(model: ModelName, index: number, held = 0): string {
-  const stamp = stampText({ index, at: micros(), held });
+/** An event with one token that is written just now. */
+export function stampEvent(model: ModelName, index: number): string {
+  const stamp = stampText(index, micros());
   let frame = FRAMES.get(model);
   if (frame === undefined) {
     const place = "#".repeat(stamp.length);

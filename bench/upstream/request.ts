@@ -1,5 +1,5 @@
 import { isObject } from "../../src/core/json.ts";
-import { type ModelName, SCENARIOS, STAMP } from "../scenarios.ts";
+import { type ModelName, RECITAL, SCENARIOS } from "../scenarios.ts";
 
 /** What the fake server has to know of a request's body. */
 export interface Wanted {
@@ -24,7 +24,7 @@ export function wantedOf(body: Buffer): Wanted | null {
     body.length <= 2 * MARGIN
       ? body.toString("latin1")
       : body.toString("latin1", 0, MARGIN) + body.toString("latin1", body.length - MARGIN);
-  const model = /"model": ?"([a-z]+)"/.exec(ends)?.[1] ?? "";
+  const model = /"model": ?"([a-z0-9]+)"/.exec(ends)?.[1] ?? "";
   if (!isModel(model)) return null;
   const cap = /"max_(?:completion_)?tokens": ?(\d+)/.exec(ends)?.[1];
   return {
@@ -46,11 +46,19 @@ function continuation(json: string): { next: number; again: string } {
   const body: unknown = JSON.parse(json);
   const messages: unknown[] = isObject(body) && Array.isArray(body.messages) ? body.messages : [];
   const [before, last] = [roleAndText(messages.at(-2)), roleAndText(messages.at(-1))];
-  const partial = last.role === "assistant" ? last.text : before.role === "assistant" ? before.text : "";
-  const said = [...partial.matchAll(STAMP)].at(-1);
-  if (said === undefined) return { next: 0, again: "" };
-  const order = last.role === "user" ? last.text : "";
-  return { next: Number(said[1]) + 1, again: quotedEnd(order, partial) };
+  if (last.role === "assistant") return { next: tokensIn(last.text), again: "" };
+  if (before.role !== "assistant") return { next: 0, again: "" };
+  return { next: tokensIn(before.text), again: quotedEnd(last.text, before.text) };
+}
+
+/** Tokens of the recital that a partial reply ends behind; 0 where it is not one. */
+function tokensIn(partial: string): number {
+  let length = 0;
+  const tokens = RECITAL.findIndex((token) => {
+    length += token.length;
+    return length >= partial.length;
+  });
+  return RECITAL.join("").startsWith(partial) ? tokens + 1 : 0;
 }
 
 function roleAndText(message: unknown): { role: string; text: string } {
