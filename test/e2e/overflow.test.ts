@@ -55,6 +55,8 @@ describe("an overflow that only the server sees", () => {
       expect(streamed.bytes.toString()).toMatch(/maximum context length/);
       const asked = up.calls.length;
       expect(asked).toBeLessThanOrEqual(1);
+      // A line of its own is a form of streams alone.
+      if (script[0]?.act === "raw") return;
       const plain = await postPlain(`${proxy.url}/chat/completions`, ask);
       expect(plain.status).toBe(400);
       expect(plain.json).toMatchObject({ error: { code: "context_length_exceeded" } });
