@@ -96,6 +96,12 @@ export class Server {
           clearTimeout(timer);
           resolve(answer);
         };
+        // Before the call: one that fails at once is done before it is made.
+        const timer = setTimeout(() => {
+          call.abort();
+          done(null);
+        }, QUERY_MS);
+        timer.unref();
         const call = this.call(
           method,
           `${where === "v1" ? this.v1 : this.root}${path}`,
@@ -120,11 +126,6 @@ export class Server {
             lost: () => done(null),
           },
         );
-        const timer = setTimeout(() => {
-          call.abort();
-          done(null);
-        }, QUERY_MS);
-        timer.unref();
       });
   }
 
