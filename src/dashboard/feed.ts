@@ -24,6 +24,8 @@ export async function feed(services: Services, response: ServerResponse, stoppin
   response.writeHead(200, {
     "content-type": "text/event-stream",
     "cache-control": "no-store",
+    // A feed ends when lastword stops: the socket must not stay behind.
+    connection: "close",
     // A buffering proxy in between would show nothing for minutes.
     "x-accel-buffering": "no",
   });
@@ -34,7 +36,8 @@ export async function feed(services: Services, response: ServerResponse, stoppin
     if (Object.keys(update).length > 0) response.write(`data: ${JSON.stringify(update)}\n\n`);
   };
   const facts = () => changes.parts({ upstreams: upstreamLines(services, reach), models: modelLines(services) });
-  const ask = async () => {
+  const ask = () => asked().catch((error: unknown) => void services.fault(error));
+  const asked = async () => {
     await Promise.all(
       services.servers().map(async (server) => {
         reach.set(server.name, await server.unready(null));

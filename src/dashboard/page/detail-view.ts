@@ -78,18 +78,15 @@ function waterfall({ attempts, ms }: Ended): HTMLElement[] {
   });
   const rest = whole - passes;
   if (attempts.length === 0 || rest < 1) return rows;
-  const words = "reading, counting, waiting, joining";
-  return [
-    ...rows,
-    h(
-      "tr",
-      { class: "rest" },
-      h("td", {}),
-      h("td", {}, words),
-      h("td", { colspan: "6" }),
-      h("td", { class: "number" }, duration(rest)),
-    ),
-  ];
+  const words = "the rest: reading, counting, waiting, joining";
+  const last = h(
+    "tr",
+    { class: "rest" },
+    h("td", {}),
+    h("td", { colspan: "7", "data-label": words }, h("span", { class: "rest-words" }, words)),
+    h("td", { class: "number" }, duration(rest)),
+  );
+  return [...rows, last];
 }
 
 function attemptRow(attempt: Attempt, number: number, left: number, width: number): HTMLElement {
@@ -103,7 +100,7 @@ function attemptRow(attempt: Attempt, number: number, left: number, width: numbe
     {},
     h("td", { class: "number" }, String(number)),
     h("th", { scope: "row" }, label, h("small", {}, says)),
-    h("td", { class: "fall" }, bar),
+    h("td", { class: "fall" }, h("span", { class: "fall-time" }, bar)),
     h(
       "td",
       { "data-label": "Result" },

@@ -122,7 +122,7 @@ const COUNT_WORDS: Readonly<Record<string, string>> = {
 export function countWords(method: string | null | undefined): string {
   if (method === null || method === undefined) return "not counted yet";
   const [kind = "", bound] = method.split(";bound=");
-  const word = COUNT_WORDS[kind] ?? kind;
+  const word = lookUp(COUNT_WORDS, kind);
   return bound === undefined ? word : `${word}, within ${bound} tokens`;
 }
 
