@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { failure } from "../core/error.ts";
 import type { Call } from "../upstream/client.ts";
+import { lossFailure } from "../upstream/loss.ts";
 import type { Server } from "../upstream/server.ts";
 import { credentials, requestHeaders, responseHeaders } from "./headers.ts";
 import { sendError } from "./respond.ts";
@@ -62,19 +62,7 @@ export function passThrough(
           response.destroy();
           return;
         }
-        const why =
-          loss.kind === "unreachable"
-            ? failure(
-                "upstream_unreachable",
-                `The upstream ${server.name} at ${server.place} cannot be reached (${loss.code}).`,
-                { reason: loss.code },
-              )
-            : failure(
-                "upstream_error",
-                `The upstream ${server.name} closed the connection without an answer (${loss.code}).`,
-                { reason: loss.code },
-              );
-        sendError(response, why, own.shape, own.headers);
+        sendError(response, lossFailure(server, loss), own.shape, own.headers);
       },
     });
   });

@@ -1,21 +1,6 @@
 import { type Failure, failure } from "../core/error.ts";
 import type { Job } from "./job.ts";
 
-/** The socket, or the server behind it, went away. `code`: a short system code. */
-export function lossFailure(job: Job, kind: "unreachable" | "lost", code: string): Failure {
-  return kind === "unreachable"
-    ? failure(
-        "upstream_unreachable",
-        `The upstream ${job.server.name} at ${job.server.place} cannot be reached (${code}).`,
-        { reason: code },
-      )
-    : failure(
-        "upstream_error",
-        `The upstream ${job.server.name} closed the connection before its reply was whole (${code}).`,
-        { reason: code },
-      );
-}
-
 export function stallFailure(job: Job, limit: "first_byte" | "idle", seconds: number): Failure {
   const what = limit === "first_byte" ? "no output" : "nothing more";
   return failure("upstream_stalled", `The upstream ${job.server.name} sent ${what} for ${seconds} s.`, {

@@ -4,11 +4,12 @@ import type { Fault } from "../core/part.ts";
 import { callsOf, type Reply, textOf } from "../core/reply.ts";
 import { isLoop } from "../stitch/repetition.ts";
 import type { Discard } from "../stitch/seam.ts";
+import { lossFailure } from "../upstream/loss.ts";
 import type { Report } from "../wire/wire.ts";
 import { decide, waysOf } from "./decide.ts";
 import { Draft, type PassReader, type Told } from "./draft.ts";
 import { type PassFacts, verdictOf } from "./evidence.ts";
-import { deadlineFailure, lossFailure, overflowFailure, stallFailure } from "./failures.ts";
+import { deadlineFailure, overflowFailure, stallFailure } from "./failures.ts";
 import type { Job, Shared } from "./job.ts";
 import { Joiner, regrown } from "./joiner.ts";
 import { type Corrections, learn, type Relay } from "./learn.ts";
@@ -218,7 +219,7 @@ export class Run {
       case "lost":
         if (landing.loss.kind === "unreachable") this.#shared.windows.stale(job.server);
         if (reader.started) return this.#ended(request, reader, "broken");
-        return this.#unbegun(true, lossFailure(job, landing.loss.kind, landing.loss.code));
+        return this.#unbegun(landing.loss.kind !== "untrusted", lossFailure(job.server, landing.loss));
       case "garbled":
         return this.#unbegun(
           landing.status >= 500,
@@ -504,7 +505,7 @@ export class Run {
         return { outcome: end.on === "whole" ? "complete" : "malformed", cause: null, code: null };
       case "cut": {
         if (end.cause === "upstream_broken")
-          return this.#fail(lossFailure(this.#job, "lost", "broken"), "failed", end.cause);
+          return this.#fail(lossFailure(this.#job.server, { kind: "lost", code: "broken" }), "failed", end.cause);
         this.#draft.passOn(this.#told("cut_off", end.cause, null));
         return { outcome: "cut_off", cause: end.cause, code: null };
       }

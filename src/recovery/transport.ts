@@ -2,9 +2,10 @@ import type { Readable } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import { asObject, type JsonObject, parseJson } from "../core/json.ts";
 import type { Fault } from "../core/part.ts";
-import type { Call, Loss } from "../upstream/client.ts";
+import type { Call } from "../upstream/client.ts";
 import { EventSplitter } from "../upstream/frames.ts";
 import { faultOf } from "../upstream/lessons.ts";
+import type { Loss } from "../upstream/loss.ts";
 import type { Server } from "../upstream/server.ts";
 
 /** A single event, and a whole plain body, may be this large: a file in one tool call is; more is not a reply. */

@@ -1,6 +1,7 @@
 import diagnostics from "node:diagnostics_channel";
 import type { Readable } from "node:stream";
 import { Agent, type Dispatcher, EnvHttpProxyAgent, errors } from "undici";
+import { type Loss, lossOf } from "./loss.ts";
 
 /** The only file that knows undici. Times in seconds are the callers' business; here nothing ever times out but the connect. */
 export interface ClientOptions {
@@ -17,18 +18,6 @@ export interface Request {
   readonly method: string;
   readonly headers: Record<string, string | string[]>;
   readonly body: Buffer | string | Readable | null;
-}
-
-/**
- * Why a call ended without a whole answer.
- * - `unreachable`: no connection (refused, DNS, TLS, connect time-out)
- * - `lost`: the socket died; `answered` tells whether any byte of an answer had come
- */
-export interface Loss {
-  readonly kind: "unreachable" | "lost";
-  readonly answered: boolean;
-  /** A short system code such as ECONNREFUSED; never a URL or content. */
-  readonly code: string;
 }
 
 export interface Listener {
@@ -173,34 +162,6 @@ class Exchange implements Call, Dispatcher.DispatchHandler {
       return;
     }
     this.#done = true;
-    const code = codeOf(error);
-    this.#listener.lost({ kind: unreachable(error, code) ? "unreachable" : "lost", answered: this.#answered, code });
+    this.#listener.lost(lossOf(error, this.#answered));
   }
-}
-
-const NO_CONNECTION = new Set([
-  "ECONNREFUSED",
-  "ENOTFOUND",
-  "EAI_AGAIN",
-  "EHOSTUNREACH",
-  "ENETUNREACH",
-  "EADDRNOTAVAIL",
-  "ENETDOWN",
-  "ETIMEDOUT",
-  "UND_ERR_CONNECT_TIMEOUT",
-  "UND_ERR_PRX_TLS",
-]);
-
-function unreachable(error: Error, code: string): boolean {
-  return (
-    NO_CONNECTION.has(code) || code.startsWith("CERT_") || code.includes("TLS") || error.name === "ConnectTimeoutError"
-  );
-}
-
-function codeOf(error: Error): string {
-  const own = (error as { code?: unknown }).code;
-  const inner = (error as { cause?: { code?: unknown } }).cause?.code;
-  const all = (error as { errors?: { code?: unknown }[] }).errors?.[0]?.code;
-  for (const code of [inner, own, all]) if (typeof code === "string") return code;
-  return error.name;
 }
