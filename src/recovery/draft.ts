@@ -90,7 +90,7 @@ export class Draft {
 
   /** Reads a first showing. */
   forward(request: PassRequest, over: () => void): Forward {
-    const { ask, wire, policy, heal } = this.#job;
+    const { ask, wire, policy, heal, dialect } = this.#job;
     const proven = ask.structured !== null;
     this.#forward = new Forward({
       wire,
@@ -100,6 +100,7 @@ export class Draft {
       holdAll: !ask.stream || (proven && policy.structured === "whole"),
       careful: proven || !ask.stream,
       dropUsage: request.dropUsage,
+      losesOpening: dialect.losesOpening === true,
       out: (bytes) => this.#teller.say(bytes),
       over,
     });
@@ -251,7 +252,9 @@ export class Draft {
     if (this.#forward === null || !this.#job.ask.stream || (whole && !saysSo(this.#end))) return false;
     const tail = this.#forward.tail();
     if (tail === null) return false;
-    this.#teller.endStream(told.report === null ? tail.bytes : this.#voice.annotate(tail.frames, told.report));
+    const { opening, frames, bytes } = tail;
+    if (opening !== "") this.#teller.say(opening);
+    this.#teller.endStream(told.report === null ? bytes : this.#voice.annotate(frames, told.report));
     return true;
   }
 
@@ -278,6 +281,7 @@ export class Draft {
       for (const block of this.#end.blocks) if (block.kind !== "tool") this.#known.blocks.push(block);
       this.#trim();
       // A stream was asked for and a body came: what it said is said now.
+      if (this.#job.ask.stream) this.#voice.named(plain.json);
       this.#say(partsOf(this.#known), null);
     }
     const forward = this.#forward;
@@ -289,6 +293,7 @@ export class Draft {
     for (const whole of held) {
       // A plain reply that came as a stream: the voice has heard nothing of it yet.
       if (!this.#job.ask.stream) this.#voice.passed(whole);
+      else if (!forward.shown && whole.json !== null) this.#voice.named(whole.json);
       for (const frame of this.#job.wire.split?.(whole) ?? [whole]) this.#keepHeld(frame);
     }
   }

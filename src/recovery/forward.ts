@@ -20,6 +20,8 @@ export interface ForwardOptions {
   readonly careful: boolean;
   /** Usage is in the stream only because lastword asked for it. */
   readonly dropUsage: boolean;
+  /** The server is known to leave out what opens a reply. */
+  readonly losesOpening: boolean;
   /** Bytes for the client; the first call decides the status. */
   readonly out: (bytes: Buffer) => void;
   /** Nothing more is wanted of the stream: its terminal event or a fault was seen. */
@@ -109,7 +111,7 @@ export class Forward {
    * The held events as they came, for an end that is true as it stands; null where it must be written anew: no finish or no terminal
    * event. Repeated finishes and what stands behind the terminal event are left out.
    */
-  tail(): { readonly frames: Frame[]; readonly bytes: Buffer } | null {
+  tail(): { readonly opening: string; readonly frames: Frame[]; readonly bytes: Buffer } | null {
     const frames: Frame[] = [];
     const bytes: Buffer[] = [];
     let finished = false;
@@ -123,7 +125,7 @@ export class Forward {
       frames.push(frame);
       bytes.push(raw);
     }
-    return finished && ended ? { frames, bytes: Buffer.concat(bytes) } : null;
+    return finished && ended ? { opening: this.#opening(), frames, bytes: Buffer.concat(bytes) } : null;
   }
 
   /** What a clear stream held back until its first output, which never came. */
@@ -179,10 +181,18 @@ export class Forward {
 
   /** More output proves that what was held was not the end. */
   #release(frame: Frame, bytes: Buffer): void {
+    const opening = this.#opening(frame);
+    if (opening !== "") this.#o.out(Buffer.from(opening));
     this.shown ||= frame.kind === "output";
     for (const held of this.#held) this.#flow(held.frame, held.bytes);
     this.#held = [];
     this.#flow(frame, bytes);
+  }
+
+  /** What must stand before the frames that are held, and `last` behind them, if they are the first to go out. */
+  #opening(...last: readonly Frame[]): string {
+    if (this.shown) return "";
+    return this.#o.voice.opening([...this.#held.map(({ frame }) => frame), ...last], this.#o.losesOpening);
   }
 
   #flow(frame: Frame, bytes: Buffer): void {

@@ -84,8 +84,15 @@ export interface Ending {
  * Pass 1 is forwarded as it came; a voice is needed only once something must be written.
  */
 export interface Voice {
+  /**
+   * Events without which clients cannot make sense of these, the first that go out ("": they are all there).
+   * @param loses the server is known to leave them out where its first token is half a character (llama-server)
+   */
+  opening(frames: readonly Frame[], loses: boolean): string;
   /** A frame of pass 1 that went to the client as it came: remembers ids, numbers, open blocks. */
   passed(frame: Frame): void;
+  /** What the upstream calls a reply of which nothing has gone out yet: an event that opens it, or a plain body in a stream's place. */
+  named(json: JsonObject): void;
   /** Whole SSE events for new output of a later pass. `frame` is the upstream's own, or null where it spoke another wire. */
   say(parts: readonly Part[], frame: Frame | null): string;
   /** The ending: closes what is open, finish, usage if the client asked for it, terminal event. */

@@ -36,6 +36,7 @@ export const llamacpp: Dialect = {
   capCountsReasoning: true,
   usageOption: true,
   usageAlways: false,
+  losesOpening: true,
   // Its Responses wire says `completed` whatever ended the reply.
   hidesCuts: ["responses"],
   truncatesSilently: false,

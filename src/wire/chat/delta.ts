@@ -78,7 +78,7 @@ function callsOf(said: JsonObject): Part[] {
   const parts: Part[] = [];
   asArray(said.tool_calls).forEach((value, position) => {
     const call = asObject(value);
-    const called = asObject(call?.function);
+    const called = asObject(call?.function) ?? asObject(call?.custom);
     if (called === undefined) return;
     parts.push({ ...pieceOf(called), block: asNumber(call?.index) ?? position, id: asString(call?.id) ?? "" });
   });
@@ -88,7 +88,7 @@ function callsOf(said: JsonObject): Part[] {
 }
 
 function pieceOf(called: JsonObject): { kind: "tool"; name: string; args: string } {
-  const args = called.arguments;
+  const args = called.arguments ?? called.input;
   return {
     kind: "tool",
     name: asString(called.name) ?? "",

@@ -24,7 +24,7 @@ function ofMessage(message: JsonObject): Piece[] {
     ...before.map((one) => text(role, one)),
     ...ofContent(role, message.content),
     ...(typeof message.refusal === "string" ? [text(role, message.refusal)] : []),
-    ...asArray(message.tool_calls).flatMap((call) => ofCall(asObject(call)?.function)),
+    ...asArray(message.tool_calls).flatMap((call) => ofCall(asObject(call)?.function ?? asObject(call)?.custom)),
     ...ofCall(message.function_call),
   ];
 }
@@ -61,6 +61,7 @@ function ofPart(role: string, part: JsonObject): Piece[] {
 function ofCall(value: Json | undefined): Piece[] {
   const call = asObject(value);
   if (call === undefined) return [];
-  const args = asString(call.arguments) ?? JSON.stringify(call.arguments ?? "");
+  const said = call.arguments ?? call.input;
+  const args = asString(said) ?? JSON.stringify(said ?? "");
   return [{ kind: "tool_call", name: asString(call.name) ?? "", args }];
 }

@@ -7,6 +7,7 @@ import { callsFunctions, Envelope, firstChoice, type Names } from "../openai/env
 import { stillOpen } from "../openai/finish.ts";
 import { Logprobs } from "../openai/logprobs.ts";
 import { dataEvent } from "../sse.ts";
+import { freeformNames } from "../tools.ts";
 import type { Ending, Frame, Report, Voice } from "../wire.ts";
 import { Calls } from "./calls.ts";
 import { chatChoice, REASONING_FIELDS, REFUSAL, says } from "./delta.ts";
@@ -24,7 +25,7 @@ const SPOKEN = ["content", "refusal", ...REASONING_FIELDS, "tool_calls", "functi
 export class ChatVoice implements Voice {
   readonly #envelope: Envelope;
   readonly #functions: boolean;
-  readonly #calls = new Calls();
+  readonly #calls: Calls;
   readonly #logprobs = new Logprobs();
   #roleSaid = false;
   /** The fields in which the first pass reasons: later ones use the same. */
@@ -33,6 +34,16 @@ export class ChatVoice implements Voice {
   constructor(ask: Ask, id: string = NAMES.id) {
     this.#envelope = new Envelope({ ...NAMES, id }, ask);
     this.#functions = callsFunctions(ask);
+    this.#calls = new Calls(freeformNames(ask.tools));
+  }
+
+  opening(frames: readonly Frame[], loses: boolean): string {
+    const own = frames.find(({ kind }) => kind === "output")?.json;
+    const told = frames.some(({ json }) => asObject(firstChoice(json).delta)?.role !== undefined);
+    if (!loses || told || !own) return "";
+    this.#envelope.learn(own);
+    const delta = { role: "assistant", content: "" };
+    return dataEvent(this.#envelope.chunk(null, [{ index: 0, delta, finish_reason: null }]));
   }
 
   passed(frame: Frame): void {
@@ -44,6 +55,10 @@ export class ChatVoice implements Voice {
     this.#learnReasoning(delta);
     this.#logprobs.heard(choice.logprobs, textOf(frame.parts));
     for (const part of frame.parts) if (part.kind === "tool") this.#calls.place(part.block, part.id, part.name);
+  }
+
+  named(json: JsonObject): void {
+    this.#envelope.learn(json);
   }
 
   say(parts: readonly Part[], frame: Frame | null): string {

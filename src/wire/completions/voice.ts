@@ -25,10 +25,19 @@ export class CompletionsVoice implements Voice {
     this.#envelope = new Envelope({ ...NAMES, id }, ask);
   }
 
+  /** Nothing opens a completion. */
+  opening(): string {
+    return "";
+  }
+
   passed(frame: Frame): void {
     if (frame.json === null) return;
     this.#envelope.learn(frame.json);
     this.#logprobs.heard(firstChoice(frame.json).logprobs, spoken(frame.parts));
+  }
+
+  named(json: JsonObject): void {
+    this.#envelope.learn(json);
   }
 
   say(parts: readonly Part[], frame: Frame | null): string {

@@ -29,7 +29,7 @@ export class MessagesVoice implements Voice {
   readonly #id: string;
   /** The message as `message_start` had it. */
   #message: JsonObject | null = null;
-  /** The reply has begun, if only by its middle: llama-server leaves out `message_start` where the first token is half a character. */
+  /** `message_start` has gone out. */
   #begun = false;
   readonly #shown: Shown[] = [];
   /** Shown blocks by what the parts call them. */
@@ -38,6 +38,10 @@ export class MessagesVoice implements Voice {
   constructor(ask: Ask, id: string) {
     this.#ask = ask;
     this.#id = id;
+  }
+
+  opening(frames: readonly Frame[]): string {
+    return frames.some(({ json }) => json?.type === "message_start") ? "" : this.#begin();
   }
 
   passed(frame: Frame): void {
@@ -54,6 +58,13 @@ export class MessagesVoice implements Voice {
     if (json.type === "content_block_stop") shown.open = false;
     if (json.type === "content_block_delta" && frame.kind === "output") shown.bare = false;
     for (const part of frame.parts) if ("block" in part) this.#named.set(nameOf(part), shown);
+  }
+
+  named(json: JsonObject): void {
+    const { id, type, role, model, usage } = asObject(json.message) ?? json;
+    if (type !== "message") return;
+    const own = Object.entries({ id, type, role, model, usage }).filter(([, value]) => value !== undefined);
+    this.#message = { ...this.#blank(), ...Object.fromEntries(own) };
   }
 
   say(parts: readonly Part[], frame: Frame | null): string {
@@ -194,7 +205,7 @@ export class MessagesVoice implements Voice {
   #begin(): string {
     if (this.#begun) return "";
     this.#begun = true;
-    this.#message = this.#blank();
+    this.#message ??= this.#blank();
     return namedEvent({ type: "message_start", message: this.#message });
   }
 

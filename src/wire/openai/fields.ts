@@ -51,11 +51,19 @@ export function readUsageWish(body: JsonObject): boolean {
 
 /** Tools, and functions as they were before tools. */
 export function readTools(body: JsonObject): ToolSpec[] {
-  const functions = asArray(body.tools).map((tool) => asObject(tool)?.function);
-  return [...functions, ...asArray(body.functions)].filter(isObject).map((spec) => ({
-    name: asString(spec.name) ?? "",
-    schema: spec.parameters,
-  }));
+  const tools = asArray(body.tools).filter(isObject).flatMap(readTool);
+  const functions = asArray(body.functions).filter(isObject).map(readFunction);
+  return [...tools, ...functions];
+}
+
+function readTool(tool: JsonObject): ToolSpec[] {
+  const custom = asObject(tool.custom);
+  if (custom !== undefined) return [{ name: asString(custom.name) ?? "", schema: undefined, freeform: true }];
+  return isObject(tool.function) ? [readFunction(tool.function)] : [];
+}
+
+function readFunction(spec: JsonObject): ToolSpec {
+  return { name: asString(spec.name) ?? "", schema: spec.parameters };
 }
 
 /** llama-server also takes a schema beside `json_object`. */

@@ -5,6 +5,7 @@ import type { Part } from "../../core/part.ts";
 import { errorObject } from "../openai/error.ts";
 import { lastwordOf } from "../report.ts";
 import { eventOf } from "../sse.ts";
+import { freeformNames } from "../tools.ts";
 import type { Ending, Frame, Report, Voice } from "../wire.ts";
 import { type Blank, blankItem, blankPart, type Naming } from "./blank.ts";
 import { joinedOutput } from "./body.ts";
@@ -35,6 +36,10 @@ export class ResponsesVoice implements Voice {
     this.#id = id;
   }
 
+  opening(frames: readonly Frame[]): string {
+    return frames.some(({ json }) => json?.type === "response.created") ? "" : this.#begin();
+  }
+
   passed(frame: Frame): void {
     if (frame.json === null) return;
     this.#begun = true;
@@ -47,6 +52,11 @@ export class ResponsesVoice implements Voice {
         this.#texts.set(nameOf(part), shown);
       }
     }
+  }
+
+  named(json: JsonObject): void {
+    const response = asObject(json.response) ?? json;
+    if (response.object === "response") this.#response = unfinished(response);
   }
 
   say(parts: readonly Part[], frame: Frame | null): string {
@@ -95,8 +105,7 @@ export class ResponsesVoice implements Voice {
 
   stream(body: JsonObject): string {
     this.#response = body;
-    const { lastword, incomplete_details, ...begun } = body;
-    let all = this.#open({ ...begun, status: "in_progress", output: [], usage: null });
+    let all = this.#open(unfinished(body));
     for (const own of outputOf(body)) all += this.#retell(own);
     return all + this.#stage.lifecycle(`response.${asString(body.status) ?? "completed"}`, body);
   }
@@ -187,7 +196,7 @@ export class ResponsesVoice implements Voice {
   #begin(): string {
     if (this.#begun) return "";
     this.#begun = true;
-    this.#response = this.#blank();
+    this.#response ??= this.#blank();
     return this.#open(this.#response);
   }
 
@@ -229,7 +238,7 @@ export class ResponsesVoice implements Voice {
   /** Clients send items back, so that their ids must not meet those of other responses: they are made from the response's own. */
   #naming(): Naming {
     const id = asString(this.#response?.id)?.replace(/^resp_/, "") ?? this.#id;
-    return { id, freeform: new Set(this.#ask.tools.filter((tool) => tool.freeform).map((tool) => tool.name)) };
+    return { id, freeform: freeformNames(this.#ask.tools) };
   }
 
   #blank(): JsonObject {
@@ -242,6 +251,13 @@ export class ResponsesVoice implements Voice {
       output: [],
     };
   }
+}
+
+/** A whole response as it stood when it began. */
+function unfinished(body: JsonObject): JsonObject {
+  const { lastword, incomplete_details, completed_at, output_text, ...begun } = body;
+  const reason = incomplete_details === undefined ? {} : { incomplete_details: null };
+  return { ...begun, ...reason, status: "in_progress", output: [], usage: null };
 }
 
 /** The response at its end. */

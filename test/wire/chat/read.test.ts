@@ -60,6 +60,7 @@ describe("what else is read", () => {
       stream: false,
       cap: null,
       unlimited: false,
+      verbatim: true,
       thinkingBudget: null,
       stop: [],
       tools: [],
@@ -99,7 +100,10 @@ describe("what else is read", () => {
       { type: "function", function: { name: "f", parameters } },
       { type: "custom", custom: { name: "c" } },
     ];
-    expect(read({ tools }).tools).toEqual([{ name: "f", schema: parameters }]);
+    expect(read({ tools }).tools).toEqual([
+      { name: "f", schema: parameters },
+      { name: "c", schema: undefined, freeform: true },
+    ]);
     expect(read({ functions: [{ name: "g" }] }).tools).toEqual([{ name: "g", schema: undefined }]);
   });
 

@@ -254,6 +254,25 @@ describe("reasoning", () => {
   });
 });
 
+describe("what must stand before the first output", () => {
+  test("a role, where the server is known to lose it", () => {
+    const output = first({ content: "a" });
+    expect(speaker().opening([output], false)).toBe("");
+    expect(speaker().opening([first({ role: "assistant" }), output], true)).toBe("");
+    expect(read(speaker().opening([output], true))).toMatchObject([
+      { id: "chatcmpl-1", choices: [{ index: 0, delta: { role: "assistant" }, finish_reason: null }] },
+    ]);
+  });
+
+  test("a plain body in the stream's place gives the reply its name", () => {
+    const voice = speaker();
+    voice.named({ id: "chatcmpl-9", model: "own", choices: [] });
+    expect(read(voice.say([text("a")], null))).toMatchObject([
+      { id: "chatcmpl-9", model: "own", choices: [{ delta: { role: "assistant", content: "a" } }] },
+    ]);
+  });
+});
+
 describe("tool calls", () => {
   test("edge 82: fresh indices for a later pass's calls, one index for the pieces of a call", () => {
     const voice = speaker({ tools: [] });
@@ -298,6 +317,26 @@ describe("tool calls", () => {
       tool_calls: [{ index: 0, id: "c", function: { name: "f", arguments: "{" } }],
     });
     expect(voice.say([text("b")], frame)).toContain('"delta":{"content":"b"}');
+  });
+
+  test("a custom tool is called with plain text, in pieces and in a message", () => {
+    const tools = [{ type: "custom", custom: { name: "patch" } }];
+    const voice = speaker({ tools });
+    voice.passed(first({ content: "a" }));
+    const said = voice.say([tool(0, "call_a", "patch", "*** Be"), tool(0, "", "", "gin")], null);
+    expect(said).toContain('{"index":0,"id":"call_a","type":"custom","custom":{"name":"patch","input":"*** Be"}}');
+    expect(said).toContain('{"index":0,"custom":{"input":"gin"}}');
+    const reply = replied(tool(0, "call_a", "patch", "*** Begin"));
+    expect(speaker({ tools }).body(null, ending({ reply })).choices).toMatchObject([
+      {
+        message: {
+          tool_calls: [{ id: "call_a", type: "custom", custom: { name: "patch", input: "*** Begin" } }],
+        },
+      },
+    ]);
+    const called = { index: 0, id: "call_a", type: "custom", custom: { name: "patch", input: "*** Be" } };
+    expect(first({ tool_calls: [called] }).parts).toEqual([tool(0, "call_a", "patch", "*** Be")]);
+    expect(first({ tool_calls: [{ index: 0, custom: { input: "gin" } }] }).parts).toEqual([tool(0, "", "", "gin")]);
   });
 
   test("as before tools, where the client speaks so", () => {

@@ -37,6 +37,7 @@ describe("reading", () => {
       stream: false,
       cap: { field: "max_tokens", tokens: 5 },
       unlimited: false,
+      verbatim: true,
       thinkingBudget: null,
       stop: [],
       tools: [],
