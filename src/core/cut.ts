@@ -15,6 +15,8 @@ export type Warning =
   | "compacted"
   | "usage_estimated"
   | "logprobs_missing"
+  /** The server keeps replies, and under the id handed out it has only the first pass: `previous_response_id` will not reach the rest. */
+  | "stored_reply_partial"
   | "repetition_loop";
 
 export const STRATEGIES = ["first", "retry", "prefill", "raw", "nudge", "reask", "parts", "compact"] as const;

@@ -91,6 +91,8 @@ export interface Dialect {
   readonly usageAlways: boolean;
   /** Leaves out what opens a streamed reply (role, `message_start`) where its first token is half a character. @default false */
   readonly losesOpening?: boolean;
+  /** Keeps replies of the Responses wire under their ids, unless `store` is false; absent: not known. */
+  readonly keepsReplies?: boolean;
   /** Calls cut replies finished on these wires: usage at the cap is then enough. */
   readonly hidesCuts: readonly WireName[];
   /** Drops the oldest messages without a word when the prompt is over the window. */

@@ -37,6 +37,7 @@ export const llamacpp: Dialect = {
   usageOption: true,
   usageAlways: false,
   losesOpening: true,
+  keepsReplies: false,
   // Its Responses wire says `completed` whatever ended the reply.
   hidesCuts: ["responses"],
   truncatesSilently: false,

@@ -32,6 +32,7 @@ export const lmstudio: Dialect = {
   capCountsReasoning: true,
   usageOption: true,
   usageAlways: false,
+  keepsReplies: true,
   hidesCuts: [],
   // The overflow policy of the app may be `truncateMiddle` or `rollingWindow`, and is not settable over REST (532).
   truncatesSilently: true,

@@ -27,6 +27,7 @@ export const ollama: Dialect = {
   capCountsReasoning: true,
   usageOption: true,
   usageAlways: false,
+  keepsReplies: false,
   // Its Responses wire says `completed` whatever ended the reply.
   hidesCuts: ["responses"],
   // Drops the oldest messages until the rest fits `num_ctx`.

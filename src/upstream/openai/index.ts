@@ -28,6 +28,7 @@ export const openai: Dialect = {
   capCountsReasoning: true,
   usageOption: true,
   usageAlways: false,
+  keepsReplies: true,
   hidesCuts: [],
   truncatesSilently: false,
 

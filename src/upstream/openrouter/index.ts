@@ -30,6 +30,7 @@ export const openrouter: Dialect = {
   capCountsReasoning: true,
   usageOption: true,
   usageAlways: true,
+  keepsReplies: false,
   hidesCuts: [],
   // `context-compression` drops the middle of long prompts for endpoints of at most 8192 tokens.
   truncatesSilently: true,
