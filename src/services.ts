@@ -1,3 +1,6 @@
+import { type Counter, createCounter } from "./budget/count.ts";
+import { TokenizerThread } from "./budget/tokenizer/thread.ts";
+import { createMeasurer } from "./budget/tokenizers.ts";
 import { Windows } from "./budget/window.ts";
 import type { Config } from "./config/load.ts";
 import { type Failure, failure } from "./core/error.ts";
@@ -43,6 +46,7 @@ export interface Services {
   readonly metrics: Metrics;
   readonly tallies: Tallies;
   readonly windows: Windows;
+  readonly counter: Counter;
   readonly knowledge: Knowledge;
   readonly replays: Replays;
   readonly shared: Shared;
@@ -65,6 +69,8 @@ export function createServices(options: ServicesOptions): Services {
   const knowledge = new Knowledge();
   const windows = new Windows(knowledge, () => config.budget.windowTtlSeconds * 1000);
   const validator = new Validator();
+  const tokenizer = new TokenizerThread();
+  const counter = createCounter(createMeasurer(tokenizer.measure));
   const replays = new Replays(() => config.limits);
   let ids = 0;
   const run = Math.random().toString(36).slice(2, 8);
@@ -90,7 +96,7 @@ export function createServices(options: ServicesOptions): Services {
     },
     async close() {
       replays.close();
-      await Promise.all([client.close(), validator.close()]);
+      await Promise.all([client.close(), validator.close(), tokenizer.close()]);
       log.tally(tallies.list());
       log.close();
     },
@@ -103,7 +109,8 @@ export function createServices(options: ServicesOptions): Services {
     windows,
     knowledge,
     replays,
-    shared: { bus, knowledge, windows, validate: validator.validate, onPromptTokens: () => undefined },
+    counter,
+    shared: { bus, knowledge, windows, counter, validate: validator.validate },
   };
 }
 

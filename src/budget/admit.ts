@@ -1,10 +1,12 @@
 import type { Policy } from "../config/policy.ts";
 import type { Ask } from "../core/ask.ts";
-import type { Failure } from "../core/error.ts";
+import { type Failure, failure } from "../core/error.ts";
 import type { Plan } from "../recovery/job.ts";
 import type { Dialect } from "../upstream/dialect.ts";
 import type { Server } from "../upstream/server.ts";
 import type { Wire } from "../wire/wire.ts";
+import { type Count, type Counter, ceilingCount, type Target } from "./count.ts";
+import { fitsSurely, type PlanInput, plan, straddles } from "./plan.ts";
 import type { Known, Windows } from "./window.ts";
 
 export interface Admission extends Plan {
@@ -16,22 +18,120 @@ export interface Admission extends Plan {
   readonly headers: Record<string, string>;
 }
 
+export interface Applicant {
+  readonly wire: Wire;
+  readonly ask: Ask;
+  readonly policy: Policy;
+  readonly server: Server;
+  readonly dialect: Dialect;
+  readonly strict: boolean;
+  readonly authorization: string | null;
+  /** Length of the body as it came. */
+  readonly bytes: number;
+}
+
+/**
+ * Decides before dispatch what may be sent. Three ways to count, the cheapest that decides: the byte length, an estimate with its bound, the
+ * server's own counter where the bound straddles a decision.
+ */
 export async function admit(
-  services: { readonly windows: Windows },
-  of: {
-    readonly wire: Wire;
-    readonly ask: Ask;
-    readonly policy: Policy;
-    readonly server: Server;
-    readonly dialect: Dialect;
-    readonly strict: boolean;
-    readonly authorization: string | null;
-    readonly bytes: number;
-  },
+  { windows, counter }: { readonly windows: Windows; readonly counter: Counter },
+  of: Applicant,
 ): Promise<Admission> {
-  const { ask, policy, server } = of;
-  const known = await services.windows.known(server, ask.model, policy, of.authorization);
+  const { wire, ask, policy, server, dialect } = of;
+  const asking = windows.known(server, ask.model, policy, of.authorization);
+  const known = asking instanceof Promise ? await asking : asking;
+  const target = { upstream: server.name, model: ask.model, bodyBytes: of.bytes };
+  const input = inputOf(of, known);
+  const count = limitsPrompt(known) ? await counted(counter, of, input, target) : null;
+  const planned = plan({ ...input, count });
+  const sent = planned.do === "send" ? (planned.cap ?? input.asked) : null;
+  const reason = planned.do === "send" ? planned.reason : "none";
+  const method = count === null ? null : count.method === "estimate" ? `estimate;bound=${count.bound}` : count.method;
+  const field = ask.cap?.field ?? wire.capField;
+  return {
+    known,
+    method,
+    prompt: count,
+    target,
+    cap:
+      planned.do === "send" && planned.cap !== null
+        ? { field: dialect.capField(wire.name, field, ask.model), tokens: planned.cap }
+        : null,
+    reason,
+    thinkingBudget: planned.do === "send" ? planned.thinkingBudget : null,
+    refusal:
+      ask.unlimited && !dialect.unlimitedCap
+        ? noUnlimited(of, field)
+        : planned.do === "reject"
+          ? planned.failure
+          : null,
+    headers: headersOf(known, count, method, input.asked, sent, reason),
+  };
+}
+
+/** Something is known that a prompt could be too long for. */
+function limitsPrompt(known: Known): boolean {
+  return known.window !== null || known.maxInput !== null || known.trained !== null;
+}
+
+async function counted(counter: Counter, of: Applicant, input: PlanInput, target: Target): Promise<Count> {
+  const pieces = of.wire.pieces(of.ask.body);
+  const most = ceilingCount(pieces, target);
+  if (fitsSurely({ ...input, count: most })) return most;
+  const estimating = counter.count(pieces, target);
+  const estimate = estimating instanceof Promise ? await estimating : estimating;
+  if (of.dialect.count === undefined || !straddles({ ...input, count: estimate })) return estimate;
+  const exact = await of.dialect.count(of.server.query(of.authorization), of.ask, of.ask.body);
+  if (exact === null) return estimate;
+  counter.learn(estimate, target, exact);
+  return { ...estimate, tokens: exact, bound: 0, method: "exact" };
+}
+
+function inputOf({ wire, ask, policy, dialect, strict }: Applicant, known: Known): PlanInput {
+  return {
+    wire: wire.name,
+    count: null,
+    window: known.window,
+    source: known.source,
+    trained: known.trained,
+    maxInput: known.maxInput,
+    maxOutput: known.maxOutput,
+    asked: ask.cap?.tokens ?? null,
+    thinkingBudget: ask.thinkingBudget,
+    reasons: known.reasoning && dialect.capCountsReasoning,
+    strict,
+    overflowIsTold: !dialect.truncatesSilently,
+    minReplyTokens: policy.minReplyTokens,
+    reasoningAllowanceTokens: policy.reasoningAllowanceTokens,
+    honourCapsUpTo: policy.honourCapsUpTo,
+    fix: dialect.widen(ask.model),
+  };
+}
+
+function noUnlimited({ server }: Applicant, field: string): Failure {
+  return failure(
+    "invalid_request",
+    `${field} of -1 means nothing to the upstream ${server.name}: leave it out for no cap.`,
+    {},
+    field,
+  );
+}
+
+function headersOf(
+  known: Known,
+  count: Count | null,
+  method: string | null,
+  asked: number | null,
+  sent: number | null,
+  reason: Plan["reason"],
+): Record<string, string> {
   const headers: Record<string, string> = { "x-lastword-window-source": known.source };
   if (known.window !== null) headers["x-lastword-window"] = String(known.window);
-  return { known, prompt: null, method: null, cap: null, reason: "none", thinkingBudget: null, refusal: null, headers };
+  if (count !== null && method !== null) {
+    headers["x-lastword-prompt-tokens"] = String(count.tokens);
+    headers["x-lastword-count-method"] = method;
+  }
+  if (asked !== null) headers["x-lastword-cap"] = `asked=${asked};sent=${sent ?? asked};reason=${reason}`;
+  return headers;
 }

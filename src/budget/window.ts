@@ -170,6 +170,7 @@ export class Windows {
         source = "error";
       }
     }
+    if (window === null && facts?.trained != null) source = "trained";
     const limits = [
       configured.maxOutput ?? facts?.maxOutput ?? null,
       lessons.maxOutputUntil > now ? lessons.maxOutput : null,

@@ -1,7 +1,7 @@
+import type { Count, Counter, Target } from "../budget/count.ts";
 import type { Known, Windows } from "../budget/window.ts";
 import type { Policy } from "../config/policy.ts";
 import type { Ask } from "../core/ask.ts";
-import type { Warning } from "../core/cut.ts";
 import type { Bus } from "../events/bus.ts";
 import type { Live } from "../events/event.ts";
 import type { Outlet } from "../http/outlet.ts";
@@ -19,12 +19,10 @@ export interface Plan {
   /** Why the cap differs from what was asked. */
   readonly reason: "room" | "model_limit" | "allowance" | "none";
   readonly thinkingBudget: number | null;
-  /** Prompt tokens: a count with its bound, or an upper limit (`ceiling`); null: not counted. */
-  readonly prompt: {
-    readonly tokens: number;
-    readonly bound: number;
-    readonly method: "exact" | "estimate" | "ceiling";
-  } | null;
+  /** The prompt's tokens: a count with its bound, or an upper limit (`ceiling`); null: not counted. */
+  readonly prompt: Count | null;
+  /** What was counted it for. */
+  readonly target: Target;
 }
 
 /** One request of a full wire, read, counted and planned: all that its run needs. */
@@ -66,7 +64,6 @@ export interface Shared {
   readonly bus: Bus;
   readonly knowledge: Knowledge;
   readonly windows: Windows;
+  readonly counter: Counter;
   readonly validate: Validate;
-  /** The upstream has reported the prompt tokens of a first pass: calibrates, and warns where messages were dropped in silence. */
-  readonly onPromptTokens: (job: Job, reported: number | null, warnings: Set<Warning>) => void;
 }

@@ -1,3 +1,4 @@
+import { silentlyTruncated } from "../budget/truncation.ts";
 import type { Attempt, AttemptResult, Cause, Outcome, Warning } from "../core/cut.ts";
 import { type Failure, failure } from "../core/error.ts";
 import type { Fault } from "../core/part.ts";
@@ -441,7 +442,16 @@ export class Run {
       lessons.reasons = true;
       this.#learned("reasoning", true, "usage");
     }
-    if (this.#job.live.attempts.length === 0) this.#shared.onPromptTokens(this.#job, prompt, this.warnings);
+    if (this.#job.live.attempts.length === 0) this.#learnFromPrompt(prompt);
+  }
+
+  /** The first pass's prompt, as the server counted it, teaches the counter; far below the count, messages were dropped in silence. */
+  #learnFromPrompt(reported: number | null): void {
+    const { plan } = this.#job;
+    if (plan.prompt === null || reported === null) return;
+    if (silentlyTruncated(plan.prompt, reported)) {
+      this.#warn("silent_prompt_truncation");
+    } else if (reported > 0) this.#shared.counter.learn(plan.prompt, plan.target, reported);
   }
 
   #learnFromCut(verdict: Extract<Verdict, { kind: "cut" }>): void {
@@ -524,11 +534,20 @@ export class Run {
   }
 
   #told(outcome: Outcome, cause: Cause | null, code: string | null): Told {
+    if (this.#storedInPart()) this.#warn("stored_reply_partial");
     return {
       report: this.#report(outcome, cause, code),
       usage: joinedUsage(this.spent),
       facts: { outcome, attempts: this.#job.live.attempts.length, cause },
     };
+  }
+
+  /** Several passes made the reply, and the server keeps each under an id of its own. */
+  #storedInPart(): boolean {
+    const { wire, ask, dialect } = this.#job;
+    const { store, previous_response_id } = ask.body;
+    if (wire.name !== "responses" || this.spent.filter((pass) => pass.share > 0).length < 2) return false;
+    return store !== false && (dialect.keepsReplies ?? (store === true || Boolean(previous_response_id)));
   }
 
   #report(outcome: Outcome, cause: Cause | null, code: string | null): Report | null {
@@ -570,6 +589,11 @@ export class Run {
       const timer = setTimeout(wake, seconds * 1000);
       this.#wake = wake;
     });
+  }
+
+  #warn(warning: Warning): void {
+    this.warnings.add(warning);
+    this.#emit({ type: "warned", id: this.#job.id, model: this.#job.model, warning });
   }
 
   #emit(event: Parameters<Shared["bus"]["emit"]>[0]): void {
