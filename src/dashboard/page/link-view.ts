@@ -17,9 +17,12 @@ export class LinkView {
     });
   }
 
+  get isLive(): boolean {
+    return document.body.dataset.link === "live";
+  }
+
   show(state: LinkState): void {
-    const now = Date.now();
-    if (state.is !== "live" && document.body.dataset.link === "live") this.#lastLive = now;
+    if (state.is !== "live" && this.isLive) this.#lastLive = Date.now();
     setAttribute(document.body, "data-link", state.is);
     setText(at("link"), labelOf(state));
     at("lost").hidden = state.is !== "lost";
@@ -33,7 +36,7 @@ export class LinkView {
     const locked = state.is === "locked";
     const opens = locked && at("door").hidden;
     at("door").hidden = !locked;
-    at("main").hidden = locked;
+    at("content").hidden = locked;
     if (locked) setText(at("door-wrong"), state.wrong ? "That key is not one of this proxy's." : "");
     if (opens || (locked && state.wrong)) this.#key.focus();
   }

@@ -45,8 +45,8 @@ function main(): void {
   const look = () => (document.hidden ? link.hide() : link.open());
   document.addEventListener("visibilitychange", look);
   look();
-  // Time passes without updates too: ages grow, and the chart moves on.
-  setInterval(draw, 1000);
+  // Time passes without updates too: ages grow, and the chart moves on; but not while what is shown is of a moment ago.
+  setInterval(() => linkView.isLive && draw(), 1000);
 }
 
 main();
