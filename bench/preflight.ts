@@ -25,5 +25,5 @@ export async function budgetInForce({ running: { port } }: Stage): Promise<strin
     const header = (name: string) => answer.headers.get(`x-lastword-${name}`) ?? NOT_TOLD;
     return `${header("prompt-tokens")} of ${header("window")} tokens (${header("window-source")}, ${header("count-method")})`;
   };
-  return `a small prompt is ${await says(SMALL)}, a large one ${await says(large(0))}`;
+  return `a small prompt is ${await says(SMALL)}, a large one ${await says(large(1))}`;
 }

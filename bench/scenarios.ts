@@ -51,3 +51,12 @@ export const RECITAL: readonly string[] = english(1, 2000).trim().split(/(?= )/)
 export function recitedLength(tokens: number): number {
   return RECITAL.slice(0, tokens).join("").length;
 }
+
+/** What is left of it behind so many characters. */
+export function recitalFrom(said: number): string[] {
+  let end = 0;
+  return RECITAL.flatMap((token) => {
+    end += token.length;
+    return end > said ? [token.slice(-Math.min(token.length, end - said))] : [];
+  });
+}

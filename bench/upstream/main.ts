@@ -2,7 +2,7 @@ import { createServer, type Socket } from "node:net";
 import { micros } from "../clock.ts";
 import { BodyReader, endOfHead, framingOf } from "../http1.ts";
 import { Times } from "../load/spread.ts";
-import { RECITAL, SCENARIOS } from "../scenarios.ts";
+import { recitalFrom, SCENARIOS } from "../scenarios.ts";
 import { Pace } from "./pace.ts";
 import {
   closing,
@@ -126,13 +126,13 @@ class Connection {
     });
   }
 
-  #recite({ model, usage, cap, bytes, next, again }: Wanted): void {
-    const end = Math.min(RECITAL.length, next + (cap ?? RECITAL.length));
-    const spent = usage ? { prompt: bytes, completion: end - next } : null;
-    const said = [again, ...RECITAL.slice(next, end)].filter((text) => text !== "");
-    const events = said.map((text) => textEvent(model, text)).join("");
-    const reason = end < RECITAL.length ? "length" : "stop";
+  #recite({ model, usage, cap, bytes, said, again }: Wanted): void {
+    const left = recitalFrom(said);
+    const tokens = left.slice(0, cap ?? left.length);
+    const spent = usage ? { prompt: bytes, completion: tokens.length } : null;
+    const events = [again, ...tokens].map((text) => (text === "" ? "" : textEvent(model, text))).join("");
+    const reason = tokens.length < left.length ? "length" : "stop";
     this.#socket.write(STREAM_HEAD + roleEvent(model) + events + closing(model, reason, spent), "latin1");
-    if (next > 0) held.add(micros() - this.#arrivedAt);
+    if (said > 0) held.add(micros() - this.#arrivedAt);
   }
 }

@@ -9,8 +9,8 @@ export interface Wanted {
   /** Tokens; null where none was asked. */
   readonly cap: number | null;
   readonly bytes: number;
-  /** Where to go on; 0 for a reply from the start. */
-  readonly next: number;
+  /** Characters of the recital that were said already. */
+  readonly said: number;
   /** Text of the partial reply to begin with again. */
   readonly again: string;
 }
@@ -33,7 +33,7 @@ export function wantedOf(body: Buffer): Wanted | null {
     usage: /"include_usage": ?true/.test(ends),
     cap: cap === undefined ? null : Number(cap),
     bytes: body.length,
-    ...(SCENARIOS[model].continues ? continuation(body.toString("utf8")) : { next: 0, again: "" }),
+    ...(SCENARIOS[model].continues ? continuation(body.toString("utf8")) : { said: 0, again: "" }),
   };
 }
 
@@ -42,23 +42,18 @@ function isModel(name: string): name is ModelName {
 }
 
 /** Where the conversation stands: at a partial reply to be resumed, at one behind which a user turn asks to go on, or at neither. */
-function continuation(json: string): { next: number; again: string } {
+function continuation(json: string): { said: number; again: string } {
   const body: unknown = JSON.parse(json);
   const messages: unknown[] = isObject(body) && Array.isArray(body.messages) ? body.messages : [];
   const [before, last] = [roleAndText(messages.at(-2)), roleAndText(messages.at(-1))];
-  if (last.role === "assistant") return { next: tokensIn(last.text), again: "" };
-  if (before.role !== "assistant") return { next: 0, again: "" };
-  return { next: tokensIn(before.text), again: quotedEnd(last.text, before.text) };
+  if (last.role === "assistant") return { said: saidIn(last.text), again: "" };
+  if (before.role !== "assistant") return { said: 0, again: "" };
+  return { said: saidIn(before.text), again: quotedEnd(last.text, before.text) };
 }
 
-/** Tokens of the recital that a partial reply ends behind; 0 where it is not one. */
-function tokensIn(partial: string): number {
-  let length = 0;
-  const tokens = RECITAL.findIndex((token) => {
-    length += token.length;
-    return length >= partial.length;
-  });
-  return RECITAL.join("").startsWith(partial) ? tokens + 1 : 0;
+/** Characters of the recital that a partial reply holds, be it cut inside of a token; 0 where it is another text. */
+function saidIn(partial: string): number {
+  return RECITAL.join("").startsWith(partial) ? partial.length : 0;
 }
 
 function roleAndText(message: unknown): { role: string; text: string } {

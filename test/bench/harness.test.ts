@@ -3,7 +3,7 @@ import { BodyReader } from "../../bench/http1.ts";
 import type { Group } from "../../bench/load/job.ts";
 import { listenerFor } from "../../bench/load/listener.ts";
 import { Times } from "../../bench/load/spread.ts";
-import { RECITAL, SCENARIOS } from "../../bench/scenarios.ts";
+import { RECITAL, recitalFrom, SCENARIOS } from "../../bench/scenarios.ts";
 import { closing, roleEvent, stampEvent, textEvent } from "../../bench/upstream/replies.ts";
 import { wantedOf } from "../../bench/upstream/request.ts";
 
@@ -20,13 +20,24 @@ describe("the bench's server", () => {
   });
 
   test("goes on behind what a partial reply holds", () => {
-    expect(wanted({ model: "resumed", messages: [partial] })).toMatchObject({ next: 100, again: "" });
+    expect(wanted({ model: "resumed", messages: [partial] })).toMatchObject({
+      said: partial.content.length,
+      again: "",
+    });
+  });
+
+  test("a recital is gone on with at any character", () => {
+    const whole = RECITAL.join("");
+    for (let said = 0; said <= whole.length; said++) expect(recitalFrom(said).join("")).toBe(whole.slice(said));
   });
 
   test("asked to begin with the last words, it does", () => {
     const words = RECITAL.slice(96, 100).join("").trim();
     const order = { role: "user", content: `Begin with "${words}"` };
-    expect(wanted({ model: "nudged", messages: [partial, order] })).toMatchObject({ next: 100, again: words });
+    expect(wanted({ model: "nudged", messages: [partial, order] })).toMatchObject({
+      said: partial.content.length,
+      again: words,
+    });
   });
 });
 
