@@ -30,8 +30,8 @@ export interface Estimate {
  * Standard deviations within which the truth always lay: 14,000 predictions, seven vocabularies, 1,000 generated conversations.
  * With few replies the deviation is itself uncertain, hence `FEW`.
  */
-const SURE = 5;
-const FEW = 8;
+const SURE = 4.5;
+const FEW = 6;
 /** Tokens that no amount of evidence removes: text that meets the template's own. */
 const LEAST = 2;
 /** A vocabulary spends at least this share of what its nearest published one does: less is not a count of this prompt. */
@@ -40,6 +40,7 @@ const LOWEST = 0.3;
 const STRIKES = 3;
 /** How much of the evidence on surprises one more reply leaves. */
 const FADE = 0.995;
+const CALMEST = 0.1;
 /** The most that one reply may weigh. */
 const MOST_SURPRISE = SURE ** 2;
 
@@ -52,7 +53,7 @@ const NOISE: Readonly<Record<TextClass, readonly [share: number, each: number]>>
   digit: [0.01, 0.2],
   space: [0.01, 0.3],
   mark: [0.02, 0.2],
-  accented: [0.1, 2],
+  accented: [0.15, 3],
   greek: [0.04, 0.3],
   cyrillic: [0.1, 1],
   hebrew: [0.05, 0.3],
@@ -64,9 +65,13 @@ const NOISE: Readonly<Record<TextClass, readonly [share: number, each: number]>>
   kana: [0.04, 0.3],
   hangul: [0.04, 0.3],
   typographic: [0.4, 3],
-  symbol: [0.2, 0.8],
+  symbol: [0.3, 2],
   other: [0.25, 5],
 };
+
+/** Letters per token below which text is no language: base64, hashes. Vocabularies differ more on these. */
+const USUAL_LATIN = 3.5;
+const DENSE_SHARE = 0.15;
 
 /** What is believed of a model before its first reply. */
 export function startOf(family: Family): Calibration {
@@ -140,27 +145,36 @@ function extraOf({ template }: Family, name: Extra): readonly [mean: number, spr
 /** The cost of `features`. With nothing known of the vocabulary and no reply yet, only the caller's upper limit bounds it. */
 export function estimate(calibration: Calibration, features: Features): Estimate {
   const { mean, variance } = predict(calibration.belief, features);
-  const { surprise, weight, replies, nearness } = calibration;
+  const { weight, replies, nearness } = calibration;
   if (nearness === "unknown" && replies === 0) return { tokens: mean, bound: Number.POSITIVE_INFINITY };
-  const deviation = Math.sqrt(variance + (surprise / weight) * noiseOf(calibration, features));
+  const deviation = Math.sqrt(variance + scaleOf(calibration) * noiseOf(calibration, features));
   return { tokens: mean, bound: SURE * (1 + FEW / weight) * deviation + LEAST };
+}
+
+/** Numbers about a prompt that was counted. */
+export interface Counted {
+  /** Tokens of its beginning, where that is known from earlier replies; else 0. */
+  readonly base: number;
+  /** Of the whole prompt, and of what is beyond that beginning. */
+  readonly features: Features;
+  readonly beyond: Features;
+  /** Upper limit of the whole prompt's tokens. */
+  readonly most: number;
 }
 
 /**
  * Learns from what a reply reported. Counts that cannot be of this prompt (none, zero, cached tokens left out, a prompt cut short) teach nothing;
  * one that is merely surprising moves the belief a little; several of these in a row, and the model is another one than before.
- *
- * @param most an upper limit of what the prompt can cost
  */
-export function learn(calibration: Calibration, features: Features, reported: number, most: number): Calibration {
-  const total = textTokens(features);
-  if (!Number.isFinite(reported) || reported < 1 || reported > most || reported < LOWEST * total) return calibration;
-  const { tokens, bound } = estimate(calibration, features);
-  const { variance } = predict(calibration.belief, features);
-  const error = reported - tokens;
-  const expected = variance + noiseOf(calibration, features);
-  const noise = (calibration.surprise / calibration.weight) * noiseOf(calibration, features);
+export function learn(calibration: Calibration, counted: Counted, reported: number): Calibration {
+  const { base, features, beyond, most } = counted;
+  if (!Number.isFinite(reported) || reported < 1 || reported > most || reported < LOWEST * textTokens(features))
+    return calibration;
+  const { tokens, bound } = estimate(calibration, beyond);
+  const error = reported - base - tokens;
   const outside = Math.abs(error) > bound;
+  const noise = scaleOf(calibration) * noiseOf(calibration, features);
+  const expected = predict(calibration.belief, beyond).variance + noiseOf(calibration, beyond);
   return {
     ...calibration,
     belief: observe(calibration.belief, features, reported, outside ? Math.max(noise, error ** 2 / 4) : noise),
@@ -176,6 +190,11 @@ export function isOverthrown(calibration: Calibration): boolean {
   return calibration.strikes >= STRIKES;
 }
 
+/** How surprising the model's replies were, against what was expected. Calm ones say little of the text that has not come yet. */
+function scaleOf({ surprise, weight }: Calibration): number {
+  return Math.max(CALMEST, surprise / weight);
+}
+
 /** Variance that is left when all costs are known, before it is scaled by how surprising the model has been. */
 function noiseOf({ belief, nearness }: Calibration, features: Features): number {
   let variance = 1;
@@ -189,6 +208,8 @@ function noiseOf({ belief, nearness }: Calibration, features: Features): number 
     const [share, each] = NOISE[name];
     variance += (share * cost) ** 2 + each * cost;
   }
+  const dense = (features[at.tokens("latin")] ?? 0) - (features[at.characters("latin")] ?? 0) / USUAL_LATIN;
+  if (dense > 0) variance += (DENSE_SHARE * dense) ** 2;
   return variance;
 }
 

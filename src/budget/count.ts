@@ -30,13 +30,15 @@ export interface Count {
 
 /** Numbers about a counted prompt, none of its content. */
 export interface Evidence {
-  readonly features: Features;
-  /** Upper limit of the prompt's tokens. */
-  readonly most: number;
   /** Identity of the whole prompt. */
   readonly id: number;
-  /** It began with a prompt whose cost was known. */
-  readonly anchored: boolean;
+  /** Tokens of its beginning, where that was once a whole prompt; else 0. */
+  readonly base: number;
+  /** Of the whole prompt, and of what is beyond its known beginning. */
+  readonly features: Features;
+  readonly beyond: Features;
+  /** Upper limit of the whole prompt's tokens. */
+  readonly most: number;
 }
 
 /** A text's measure, and a number that tells it from other texts. */
@@ -77,6 +79,13 @@ const JOINT = 2;
 /** Misses of anchored counts after which a model's prompts are taken to change in the middle (thoughts of earlier turns left out). */
 const MOST_MISSES = 2;
 
+/** The first `piece` pieces are a prompt that is known to cost `tokens`. */
+interface Anchor {
+  readonly piece: number;
+  readonly tokens: number;
+}
+const NO_ANCHOR: Anchor = { piece: 0, tokens: 0 };
+
 interface Known {
   calibration: Calibration;
   misses: number;
@@ -116,9 +125,9 @@ export function createCounter(measure: Measurer): Counter {
       if (evidence === null) return;
       const known = knownOf(target.upstream, target.model);
       const before = known.calibration;
-      known.calibration = learn(before, evidence.features, reported, evidence.most);
+      known.calibration = learn(before, evidence, reported);
+      if (evidence.base > 0 && Math.abs(reported - count.tokens) > count.bound) known.misses++;
       if (known.calibration === before) return;
-      if (evidence.anchored && Math.abs(reported - count.tokens) > count.bound) known.misses++;
       if (isOverthrown(known.calibration)) {
         // Whatever its name says, it is not of that family; nor is it what it was.
         known.calibration = startOf({ ...UNKNOWN_FAMILY, encoding: familyOf(target.model).encoding });
@@ -152,39 +161,40 @@ export function createCounter(measure: Measurer): Counter {
     const media = mediaOf(pieces, target.model);
     const most = ceiling(pieces, target.bodyBytes, target.model);
     const ids = identities(pieces, measured, mix(0, keyOf(target.upstream, target.model)));
-    const id = ids[pieces.length] ?? 0;
 
-    const anchor = known.misses < MOST_MISSES && media.images + media.other === 0 ? anchorOf(pieces, ids) : null;
-    const text = anchor === null ? estimate(calibration, whole) : beyond(anchor);
-    const tokens = Math.max(0, Math.min(most, Math.round(text.tokens + media.images + media.other)));
-    const exact = family.exact && calibration.nearness === "own" && anchor === null && isPlain(pieces);
-    const bound = exact ? 0 : Math.ceil(Math.min(text.bound + media.bound, Math.max(most - tokens, tokens)));
+    const anchor = known.misses < MOST_MISSES && media.images + media.other === 0 ? anchorOf(pieces, ids) : NO_ANCHOR;
+    const features = anchor.piece === 0 ? whole : featuresOf(pieces.slice(anchor.piece), measured.slice(anchor.piece));
+    if (anchor.piece > 0) features[at.extra("request")] = 0;
+    const text = estimate(calibration, features);
+    const joint = anchor.piece > 0 ? JOINT : 0;
+    const again = anchor.piece > 0 && anchor.piece === pieces.length;
+
+    const tokens = Math.max(0, Math.min(most, Math.round(anchor.tokens + text.tokens + media.images + media.other)));
+    const exact = again || (family.exact && calibration.nearness === "own" && isPlain(pieces));
+    const widest = Math.max(most - tokens, tokens - anchor.tokens);
+    const bound = exact ? 0 : Math.ceil(Math.min(text.bound + joint + media.bound, widest));
 
     return {
       tokens,
       bound,
-      method: exact || (anchor !== null && bound === 0) ? "exact" : "estimate",
+      method: exact ? "exact" : "estimate",
       parts: partsOf(calibration, whole, tokens, media),
-      evidence: media.images + media.other === 0 ? { features: whole, most, id, anchored: anchor !== null } : null,
+      evidence:
+        media.images + media.other === 0 && !again
+          ? { id: ids[pieces.length] ?? 0, base: anchor.tokens, features: whole, beyond: features, most }
+          : null,
     };
-
-    function beyond(from: { readonly tokens: number; readonly piece: number }) {
-      const rest = featuresOf(pieces.slice(from.piece), measured.slice(from.piece));
-      rest[at.extra("request")] = 0;
-      const more = estimate(calibration, rest);
-      return { tokens: from.tokens + more.tokens, bound: from.piece === pieces.length ? 0 : more.bound + JOINT };
-    }
   }
 
   /** The longest beginning of the prompt that was once a whole prompt. */
-  function anchorOf(pieces: readonly Piece[], ids: readonly number[]): { tokens: number; piece: number } | null {
+  function anchorOf(pieces: readonly Piece[], ids: readonly number[]): Anchor {
     for (let piece = pieces.length; piece > 0; piece--) {
       const next = pieces[piece];
       if (next !== undefined && !(next.kind === "text" && next.opens)) continue;
       const tokens = anchors.get(ids[piece] ?? 0);
       if (tokens !== null) return { tokens, piece };
     }
-    return null;
+    return NO_ANCHOR;
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Piece } from "../../src/core/ask.ts";
-import type { JsonObject } from "../../src/core/json.ts";
+import { asArray, asObject, type JsonObject } from "../../src/core/json.ts";
 
 /** A generated conversation: the body of a chat request, and what of it costs tokens. The same seed gives the same conversation. */
 export interface Conversation {
@@ -13,14 +13,16 @@ interface Turn {
   readonly call: { readonly name: string; readonly args: string } | null;
 }
 
+/** Programs that talk to a model: each has its own instructions and tools, the same in all its conversations. */
+const PROGRAMS = 8;
+
 /** Prose, code, logs, data and a dozen scripts, with and without tools, from ten to some ten thousand tokens. */
 export function conversation(seed: number): Conversation {
   const random = randomOf(seed);
-  const turns: Turn[] = [];
-  if (random.chance(0.6)) turns.push({ role: "system", text: prose(random, "english", random.int(1, 6)), call: null });
-  const tools = random.chance(0.35) ? Array.from({ length: random.int(1, 6) }, () => toolOf(random)) : [];
+  const { instructions, tools } = programOf(random.int(1, PROGRAMS));
+  const turns: Turn[] = instructions === "" ? [] : [{ role: "system", text: instructions, call: null }];
   const subjects = Array.from({ length: random.int(1, 3) }, () => random.pick(SUBJECTS));
-  const pairs = random.chance(0.4) ? 0 : random.int(1, 8);
+  const pairs = random.chance(0.3) ? 0 : random.int(1, 10);
   for (let i = 0; i < pairs; i++) {
     turns.push({ role: "user", text: passage(random, subjects), call: null });
     const tool = random.chance(0.5) ? tools[random.int(0, tools.length - 1)] : undefined;
@@ -34,6 +36,28 @@ export function conversation(seed: number): Conversation {
   }
   turns.push({ role: "user", text: passage(random, subjects), call: null });
   return { body: bodyOf(turns, tools), pieces: piecesOf(turns, tools) };
+}
+
+/** The requests of a conversation, one for each turn in which the model is asked. */
+export function requestsOf({ body, pieces }: Conversation): Conversation[] {
+  const messages = asArray(body.messages);
+  return messages.flatMap((message, i) => {
+    const role = asObject(message)?.role;
+    if (role !== "user" && role !== "tool") return [];
+    let opened = 0;
+    const upTo = pieces.filter((piece) => {
+      if (piece.kind === "text" && piece.opens) opened++;
+      return opened <= i + 1;
+    });
+    return [{ body: { ...body, messages: messages.slice(0, i + 1) }, pieces: upTo }];
+  });
+}
+
+function programOf(seed: number) {
+  const random = randomOf(-seed);
+  const instructions = random.chance(0.8) ? prose(random, "english", random.int(2, 30)) : "";
+  const tools = random.chance(0.6) ? Array.from({ length: random.int(1, 10) }, () => toolOf(random)) : [];
+  return { instructions, tools };
 }
 
 function bodyOf(turns: readonly Turn[], tools: readonly JsonObject[]): JsonObject {
@@ -95,14 +119,19 @@ const LANGUAGES = {
     "les élèves étaient déjà partis quand le professeur est arrivé à l'école, où il n'y avait plus personne. Pourriez-vous m'expliquer comment régler ce problème sans perdre les données déjà enregistrées? Ça dépend évidemment de la façon dont le système a été configuré",
   russian:
     "вчера вечером мы долго говорили о том, почему программа работает так медленно. Пожалуйста, проверьте настройки сервера и напишите мне, если что-нибудь изменится. Дети играли во дворе, а старики сидели на скамейке и вспоминали прошлое",
-  greek: "η θάλασσα ήταν ήρεμη και ο ουρανός καθαρός όταν φύγαμε από το λιμάνι. Παρακαλώ εξηγήστε μου πώς λειτουργεί αυτό το πρόγραμμα",
-  arabic: "كان الطريق طويلا وكانت السماء صافية عندما وصلنا إلى المدينة القديمة. من فضلك اشرح لي كيف يعمل هذا البرنامج ولماذا توقف عن العمل أمس",
+  greek:
+    "η θάλασσα ήταν ήρεμη και ο ουρανός καθαρός όταν φύγαμε από το λιμάνι. Παρακαλώ εξηγήστε μου πώς λειτουργεί αυτό το πρόγραμμα",
+  arabic:
+    "كان الطريق طويلا وكانت السماء صافية عندما وصلنا إلى المدينة القديمة. من فضلك اشرح لي كيف يعمل هذا البرنامج ولماذا توقف عن العمل أمس",
   hebrew: "הדרך הייתה ארוכה והשמיים היו בהירים כאשר הגענו אל העיר העתיקה. בבקשה הסבר לי איך התוכנה הזאת עובדת",
   hindi: "रास्ता लंबा था और आसमान साफ था जब हम पुराने शहर पहुंचे। कृपया मुझे समझाइए कि यह प्रोग्राम कैसे काम करता है और कल क्यों रुक गया",
   thai: "เมื่อวานนี้เราเดินทางไปที่เมืองเก่าริมแม่น้ำและพบว่าทุกอย่างเปลี่ยนไปมาก กรุณาอธิบายวิธีการทำงานของโปรแกรมนี้",
-  chinese: "昨天晚上我们讨论了为什么这个程序运行得这么慢。请你解释一下这个函数的返回值，并且检查服务器的设置。孩子们在院子里玩耍，老人坐在长椅上回忆过去的时光。",
-  japanese: "昨日の夜、なぜこのプログラムがこんなに遅いのかについて話し合いました。サーバーの設定を確認して、変更があれば教えてください。子供たちは庭で遊んでいました。",
-  korean: "어제 저녁에 우리는 왜 이 프로그램이 이렇게 느린지 이야기했습니다. 서버 설정을 확인하고 변경 사항이 있으면 알려 주세요. 아이들은 마당에서 놀고 있었습니다",
+  chinese:
+    "昨天晚上我们讨论了为什么这个程序运行得这么慢。请你解释一下这个函数的返回值，并且检查服务器的设置。孩子们在院子里玩耍，老人坐在长椅上回忆过去的时光。",
+  japanese:
+    "昨日の夜、なぜこのプログラムがこんなに遅いのかについて話し合いました。サーバーの設定を確認して、変更があれば教えてください。子供たちは庭で遊んでいました。",
+  korean:
+    "어제 저녁에 우리는 왜 이 프로그램이 이렇게 느린지 이야기했습니다. 서버 설정을 확인하고 변경 사항이 있으면 알려 주세요. 아이들은 마당에서 놀고 있었습니다",
 } as const;
 type Language = keyof typeof LANGUAGES;
 const UNSPACED: readonly Language[] = ["thai", "chinese", "japanese"];
@@ -201,7 +230,12 @@ const EMOJI = [..."😀🎉🚀👍🏽❤️🔥✅⚠️📦🧵👩‍💻�
 const data: Subject = (random) =>
   random.pick<Subject>([
     () => JSON.stringify(Array.from({ length: random.size(30) }, () => record(random, 2))),
-    () => JSON.stringify(Array.from({ length: random.size(20) }, () => record(random, 2)), null, 2),
+    () =>
+      JSON.stringify(
+        Array.from({ length: random.size(20) }, () => record(random, 2)),
+        null,
+        2,
+      ),
     () => lines(random, () => Array.from({ length: 6 }, () => random.int(0, 99999)).join(",")),
     () => lines(random, () => `${hex(random, 8)}-${hex(random, 4)}-4${hex(random, 3)}-${hex(random, 12)}`, 30),
     () => Array.from({ length: random.size(3000) }, () => BASE64[random.int(0, 63)]).join(""),
@@ -211,7 +245,8 @@ const data: Subject = (random) =>
 const chat: Subject = (random) =>
   lines(
     random,
-    () => `${prose(random, "english", 1)} ${Array.from({ length: random.int(1, 6) }, () => random.pick(EMOJI)).join("")}`,
+    () =>
+      `${prose(random, "english", 1)} ${Array.from({ length: random.int(1, 6) }, () => random.pick(EMOJI)).join("")}`,
     12,
   );
 
