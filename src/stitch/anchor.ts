@@ -1,6 +1,7 @@
-import { characterBefore, inkEnd, inkStart, isUnspaced, lastGrapheme, solidEnd, startsWord } from "./characters.ts";
-import { opensFence } from "./fence.ts";
+import { farBoundary, insideRun, nearBoundary } from "./boundary.ts";
+import { inkEnd, inkStart, startsWord } from "./characters.ts";
 import { inkOf, proves, standsAt } from "./ink.ts";
+import { occursOnce, whereabouts } from "./unique.ts";
 import type { Discard } from "./verdict.ts";
 
 /** What to send where a server can only be asked to go on. */
@@ -15,17 +16,8 @@ export interface Nudge {
   readonly instruction: string;
 }
 
-/** A word longer than this is no word (base64, a URL): it is cut at a grapheme. */
-const LONGEST_WORD = 40;
-/** Inside such a run, an anchor or what must come again has this length. */
-const UNBROKEN = 40;
 /** An anchor is looked for in this much of the text's end. */
 const LONGEST_ANCHOR = 240;
-/** How far a second nudge goes back to find a place whose text proves itself when it comes again, and at best begins a line. */
-const LONGEST_ROLLBACK = 400;
-const NEAR_LINE = 160;
-/** Text before the anchor in which it must not occur already. */
-const UNIQUE_WITHIN = 16_000;
 
 /**
  * Prepares to ask for the rest of a cut text.
@@ -67,76 +59,26 @@ function boundary(sent: string, after: Discard | null): number {
   }
 }
 
-/** Before the unit that the cut may have halved: a word, a number, a run of signs, a list marker, a fence line, a grapheme. */
-function nearBoundary(sent: string): number | null {
-  const end = solidEnd(sent);
-  const ink = inkEnd(sent.slice(0, end));
-  if (ink < end) return ink === 0 ? null : ink;
-  const cut = inkEnd(sent.slice(0, lastUnit(sent.slice(0, end))));
-  return cut === 0 ? null : cut;
-}
-
-/** Only a marker, a fence or a heading sign so far: the line is to be begun again. */
-const LINE_OPENING = /^\s*(?:[-*+|]|\d{1,9}[.)]?|#{1,6}|>+|`{1,2}|~{1,2})$/;
-const UNIT = /(?:\p{N}[\p{N}.,]*|(?:[\p{L}\p{M}\p{N}_'’-]|\u200c|\u200d)+|([\p{P}\p{S}])\1*)$/u;
-
-function lastUnit(text: string): number {
-  const line = text.lastIndexOf("\n") + 1;
-  const last = text.slice(line);
-  if (LINE_OPENING.test(last) || opensFence(last.trimStart()) !== null) return line;
-  const grapheme = lastGrapheme(text);
-  const character = characterBefore(text, text.length);
-  if (isUnspaced(character) || text.length - grapheme > character.length) return grapheme;
-  let from = Math.max(0, text.length - LONGEST_WORD - 1);
-  for (let i = text.length; i > from; i--) if (isUnspaced(characterBefore(text, i))) from = i;
-  const unit = UNIT.exec(text.slice(from))?.[0] ?? "";
-  return unit === "" || unit.length > LONGEST_WORD ? grapheme : text.length - unit.length;
-}
-
-/**
- * Far enough back that the text beyond is no coincidence when it comes again: at the start of a line or sentence if one is near, else of
- * a word. So a model that takes no notice of the anchor and simply goes on still proves where it went on from.
- */
-function farBoundary(sent: string): number | null {
-  const limit = Math.max(0, sent.length - LONGEST_ROLLBACK);
-  let word: number | null = null;
-  for (let at = inkEnd(sent) - 1; at > limit; at--) {
-    if (!startsWord(sent, at) || !proves(sent.slice(at), false)) continue;
-    const cut = inkEnd(sent.slice(0, at));
-    if (cut === 0) break;
-    word ??= cut;
-    if (word - cut > NEAR_LINE) break;
-    const before = standsAt(sent, at);
-    if (before === "line" || (before === "clause" && /[.!?。！？]/.test(sent.charAt(cut - 1)))) return cut;
-  }
-  return word ?? (sent.length > 2 * UNBROKEN ? insideRun(sent, sent.length) : null);
-}
-
-/** A place inside a run of ink without words, where neither words nor blanks are near. */
-function insideRun(sent: string, end: number): number {
-  return lastGrapheme(sent.slice(0, Math.max(1, end - UNBROKEN)));
-}
-
 /**
  * The shortest run of last words that is no coincidence, occurs only once, begins inside a clause (where text that rightly repeats does
  * not begin), and does not begin as what follows it does, so that nothing but the anchor can look like the anchor.
  */
 function anchorStart(sent: string, end: number): number {
   const limit = Math.max(0, end - LONGEST_ANCHOR);
-  const earlier = inkOf(sent.slice(Math.max(0, limit - UNIQUE_WITHIN), end)).text;
-  let fallback: number | null = null;
-  let start = end;
+  const around = whereabouts(sent);
+  let inside: number | null = null;
+  let other: number | null = null;
+  let start: number | null = null;
   for (let at = end - 1; at >= limit; at--) {
     if (!startsWord(sent, at)) continue;
     start = at;
     const anchor = sent.slice(at, end);
     if (!proves(anchor, false) || bordered(sent, at, end)) continue;
-    const inside = standsAt(sent, at) === "middle";
-    const ink = inkOf(anchor).text;
-    if (inside && earlier.indexOf(ink) === earlier.length - ink.length) return at;
-    if (inside || fallback === null) fallback ??= at;
+    if (standsAt(sent, at) !== "middle") other ??= at;
+    else if (occursOnce(around, anchor)) return at;
+    else inside ??= at;
   }
-  return fallback ?? (start < end ? start : insideRun(sent, end));
+  return inside ?? other ?? start ?? insideRun(sent, end);
 }
 
 /** Some later place at which the model may have gone on begins with the same words. */

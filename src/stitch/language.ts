@@ -28,16 +28,16 @@ const COMMON: Readonly<Record<string, ReadonlySet<string>>> = {
     "der die das und oder von zu in im ist sind war waren ein eine einen einem einer es den dem des mit für als auf aus bei nicht aber sich auch wird werden wurde sie er wir ich noch nach nur dass hatte hat weil bis ohne trotz bevor obwohl wenn zum zur beim vom ihr ihre sein seine wollte",
   ),
   fr: words(
-    "le la les un une des et ou de du en est sont était dans que qui pour par sur avec au aux ne pas se ce cette il elle nous vous mais plus son sa ses leur dont avait été fut comme tout même très sans après avant bien si ou où lui jusqu parce malgré bien",
+    "a à y le la les un une des et ou de du en est sont était dans que qui pour par sur avec au aux ne pas se ce cette il elle nous vous mais plus son sa ses leur dont avait été fut comme tout même très sans après avant bien si ou où lui jusqu parce malgré bien",
   ),
   es: words(
-    "el la los las un una y o de del en es son era que con por para se su sus al lo como más pero no este esta fue ha también cuando muy sin sobre fueron había estaba porque aunque hasta antes desde donde ya todo ni ese esa hay",
+    "a e el la los las un una y o de del en es son era que con por para se su sus al lo como más pero no este esta fue ha también cuando muy sin sobre fueron había estaba porque aunque hasta antes desde donde ya todo ni ese esa hay",
   ),
   pt: words(
     "o a os as um uma e ou de do da dos das em no na nos nas é são era que com por para se seu sua ao à como mais mas não este esta foi também quando muito sem foram havia tinha estava porque embora até antes desde onde já tudo nem pela pelo isso há",
   ),
   it: words(
-    "il lo la i gli le un una e o di del della dei in nel nella è sono era che con per si su al alla come più ma non questo questa ha anche quando molto da dal stato aveva erano perché fino prima dove già tutto né senza suo sua dopo",
+    "a il lo la i gli le un una e o di del della dei in nel nella è sono era che con per si su al alla come più ma non questo questa ha anche quando molto da dal stato aveva erano perché fino prima dove già tutto né senza suo sua dopo",
   ),
   nl: words(
     "de het een en of van te in op is zijn was waren dat die dit met voor als aan bij uit niet maar ook wordt werd hij zij we ik nog naar er om door",
@@ -73,8 +73,12 @@ const HEAD = 80;
 const SAME_LETTERS = 6;
 /** Common words, shared ones counting in part, that make a language likely. */
 const SAME_SCORE = 1.5;
-/** Common words that make it another one than before. */
-const OTHER_HITS = 3;
+/** The same for another one than before. */
+const OTHER_SCORE = 2;
+/** Words of a text that show what it does not use. */
+const ENOUGH_WORDS = 30;
+/** Share of common words below which a language is hardly used. */
+const HARDLY = 0.05;
 
 interface Reading {
   readonly script: string;
@@ -138,19 +142,22 @@ export class Tongue {
     return scriptOf(line).letters > HEAD / 4 ? "other" : "unknown";
   }
 
-  /** Another language's words, and none of its own; where its own is not known (code), words that it has not used yet. */
+  /** Another language's words rather than its own; where its own is not known (code), words of a language that it hardly uses. */
   #isOther(found: readonly string[], language: Language): boolean {
-    const hits = hitsOf(found, language);
-    if (hits < OTHER_HITS) return false;
-    return this.#language === null ? hitsOf(this.#words, language) === 0 : hits >= 3 * hitsOf(found, this.#language);
+    const score = scoreOf(found, this.#script.script, language);
+    if (score < OTHER_SCORE) return false;
+    return this.#language === null
+      ? this.#words.length >= ENOUGH_WORDS &&
+          scoreOf(this.#words, this.#script.script, language) < HARDLY * this.#words.length
+      : score >= 2 * scoreOf(found, this.#script.script, this.#language);
   }
 }
 
 /** Characters of new text that are enough to tell a switch. */
 export const LANGUAGE_HEAD = HEAD;
 
-function hitsOf(found: readonly string[], language: Language): number {
-  return found.filter((word) => isCommonWord(word, language)).length;
+function scoreOf(found: readonly string[], script: string, language: Language): number {
+  return rank(found, script).find((ranked) => ranked.language === language)?.score ?? 0;
 }
 
 /** Languages of a script by the common words found: a word that several share counts less for each. The best first. */
@@ -182,8 +189,9 @@ function scriptOf(text: string): Reading {
   return { script, letters, share: letters === 0 ? 0 : most / letters };
 }
 
+/** Words that stand alone: letters inside of base64 or identifiers are none. */
 function wordsOf(text: string): string[] {
-  return text.toLowerCase().match(/\p{L}+/gu) ?? [];
+  return (text.toLowerCase().match(/[\p{L}\p{M}\p{N}_+/=]+/gu) ?? []).filter((word) => /^[\p{L}\p{M}]+$/u.test(word));
 }
 
 function words(list: string): ReadonlySet<string> {

@@ -1,8 +1,17 @@
 import { Aligner, type Match, placesIn } from "./aligner.ts";
-import { characterBefore, inkEnd, inkStart, isBlank, isUnspaced, isWordy, startsWord } from "./characters.ts";
+import {
+  characterAt,
+  characterBefore,
+  inkEnd,
+  inkStart,
+  isBlank,
+  isUnspaced,
+  isWordy,
+  startsWord,
+} from "./characters.ts";
 import { opensFence } from "./fence.ts";
 import { type Ink, inkOf, proves, provesRestart, standsAt } from "./ink.ts";
-import { gluesWords, goesOnMidSentence } from "./joint.ts";
+import { type Meeting, meet } from "./joint.ts";
 import { landing } from "./landing.ts";
 import { isPreamble, isRemark } from "./remarks.ts";
 import { discard, HOLD, type SeamVerdict } from "./verdict.ts";
@@ -11,6 +20,8 @@ import { discard, HOLD, type SeamVerdict } from "./verdict.ts";
 const REMARK_HEAD = 64;
 /** Units in which the first word of a reply is looked for. */
 const LONGEST_WORD = 40;
+const SUSPECT = 4;
+const SUSPECT_IN_FENCE = 8;
 
 /**
  * Looks for signs that a server opened a new turn instead of resuming the message: the reply's own text from the top or from the start of
@@ -21,13 +32,14 @@ export class NewTurn {
   readonly #ink: Ink;
   readonly #aligner: Aligner;
   readonly #body: number;
-  readonly #firstWord: number;
+  readonly #suspect: number;
+  #meeting: Meeting = "wait";
 
   constructor(sent: string) {
     this.#sent = sent;
     this.#body = bodyOf(sent);
     this.#ink = inkOf(sent);
-    this.#firstWord = this.#body === inkStart(sent) ? firstWordOf(sent) : 0;
+    this.#suspect = suspectOf(sent, this.#body);
     this.#aligner = new Aligner(
       this.#ink,
       placesIn(this.#ink, (at) => startsWord(sent, at) && standsAt(sent, at) !== "middle"),
@@ -39,8 +51,8 @@ export class NewTurn {
   }
 
   /** The joint itself shows that the message was resumed. */
-  resumed(head: string): boolean {
-    return goesOnMidSentence(this.#sent, head);
+  get resumed(): boolean {
+    return this.#meeting === "resumed";
   }
 
   /** null: nothing speaks for a new turn. */
@@ -50,10 +62,12 @@ export class NewTurn {
     if (repeat !== null) return repeat;
     const reachedFromTop = this.#aligner.reachedFrom(0);
     if (reachedFromTop > 0 && this.#provesFromTop(reachedFromTop)) return discard("restart_diverged");
-    if (this.resumed(head)) return null;
-    if (this.#firstWord > 0 && reachedFromTop >= this.#firstWord) return discard("ambiguous");
-    const glued = gluesWords(this.#sent, head, whole);
-    if (glued !== "no") return glued === "wait" ? HOLD : discard("glued");
+    if (this.#meeting === "wait") this.#meeting = meet(this.#sent, head, whole);
+    const meeting = this.#meeting;
+    if (meeting === "wait") return HOLD;
+    if (meeting === "resumed") return null;
+    if (reachedFromTop >= this.#suspect) return discard("ambiguous");
+    if (meeting === "glued") return discard("glued");
     const line = /^[^\n]*[\n:：]/u.exec(head.trimStart())?.[0] ?? (whole ? head : "");
     if (isRemark(head) || isPreamble(line)) return discard("comment_only");
     return head.length < REMARK_HEAD && !whole ? HOLD : null;
@@ -99,11 +113,10 @@ function bodyOf(sent: string): number {
   return end >= 0 && opensFence(sent.slice(start, end).trimEnd()) !== null ? end : start;
 }
 
-/** Ink up to the end of the first word (or two characters of an unspaced script), by which a reply begun anew is suspected; 0: none. */
-function firstWordOf(sent: string): number {
+/** Units of ink at the reply's beginning that make a pass suspect which begins with them: the first word, or 4 units of it. */
+function suspectOf(sent: string, body: number): number {
   const start = inkStart(sent);
-  const word = /^[^\p{L}\n]*(?:\p{L}\p{M}*)+/u.exec(sent.slice(start, start + LONGEST_WORD))?.[0] ?? "";
-  const first = /\p{L}/u.exec(word);
-  const end = first !== null && isUnspaced(first[0]) ? first.index + 2 : word.length;
-  return inkOf(word.slice(0, end)).text.length;
+  if (body > start) return inkOf(sent.slice(start, body)).text.length + SUSPECT_IN_FENCE;
+  const word = /^[^\p{L}\s]*(?:\p{L}\p{M}*)*/u.exec(sent.slice(start, start + LONGEST_WORD))?.[0] ?? "";
+  return Math.min(Math.max(inkOf(word).text.length, 2), isUnspaced(characterAt(word, 0)) ? 2 : SUSPECT);
 }

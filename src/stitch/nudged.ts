@@ -1,7 +1,7 @@
 import { Aligner, type Match, placesIn } from "./aligner.ts";
 import { inkEnd, inkStart, isBlank, startsWord } from "./characters.ts";
 import { type Ink, inkOf, proves, provesRestart, repeatsItself, standsAt } from "./ink.ts";
-import { goesOnMidSentence } from "./joint.ts";
+import { gluesFenceLine, goesOnMidSentence } from "./joint.ts";
 import { landing, sameSpacing } from "./landing.ts";
 import { LANGUAGE_HEAD, Tongue } from "./language.ts";
 import { Opening } from "./opening.ts";
@@ -10,6 +10,8 @@ import { type Discard, discard, HOLD, type Joint, type Seam, type SeamVerdict } 
 
 /** Ink with which a model that went straight on, its space included, shows that it did. */
 const ENOUGH_STRAIGHT = 3;
+/** Units of ink that make a loop when they come again right away. */
+const LEAST_LOOP = 8;
 /** What came again is compared with what follows up to this length. */
 const LONGEST_LOOP = 200;
 /** A head that cannot be joined is read this far to tell why: the next request depends on it. */
@@ -105,6 +107,8 @@ export class NudgedSeam implements Seam {
     if (start === "wait") return HOLD;
     if (start === null)
       return discard(sameSpacing(this.#sent, this.#head, match, this.#straight) ? "diverged" : "ambiguous");
+    const glued = gluesFenceLine(this.#sent, this.#head.slice(start), whole);
+    if (glued !== "no") return glued === "wait" ? HOLD : discard("diverged");
     const again = this.#comesAgain(match, whole);
     if (again !== "no") return again === "wait" ? HOLD : discard("loop");
     const language = this.#keepsLanguage(start, whole);
@@ -146,7 +150,7 @@ export class NudgedSeam implements Seam {
   /** Whether the model, come to the end of what it was shown, begins once more with what it began with: a loop, not a reply. */
   #comesAgain(match: Match, whole: boolean): "yes" | "no" | "wait" {
     const copied = inkOf(this.#sent.slice(match.from, this.#partialEnd)).text.length;
-    if (copied === 0) return "no";
+    if (copied < LEAST_LOOP) return "no";
     const came = inkOf(this.#head.slice(match.start)).text;
     const [once, next] = [came.slice(0, Math.min(copied, LONGEST_LOOP)), came.slice(copied)];
     if (next.startsWith(once)) return "yes";

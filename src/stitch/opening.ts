@@ -1,5 +1,5 @@
 import { inkStart } from "./characters.ts";
-import { type Fence, openFence, reopens } from "./fence.ts";
+import { type Fence, openFence, opensFence, reopens } from "./fence.ts";
 import { isPreamble } from "./remarks.ts";
 
 /** Units in which a preamble must end. */
@@ -18,7 +18,7 @@ export class Opening {
 
   constructor(sent: string) {
     this.#fence = openFence(sent);
-    this.#openers = new Set([...mathOpener(sent), ...tableHeader(sent)]);
+    this.#openers = new Set([...mathOpener(sent), ...tableHeader(sent), ...lastFence(sent)]);
   }
 
   /**
@@ -53,6 +53,17 @@ export class Opening {
     if (colon !== null && isPreamble(line.slice(0, colon.index + 1))) return at + colon.index + 1;
     return newline < 0 && !whole && line.length <= LONGEST_PREAMBLE ? "wait" : null;
   }
+}
+
+/** The last fence line, if it opens: in a block that shows Markdown, what looks open is not by the rules, but models reopen it. */
+function lastFence(sent: string): string[] {
+  const last =
+    sent
+      .slice(-8_000)
+      .match(/^[ >]{0,12}(?:`{3,}|~{3,}).*$/gm)
+      ?.at(-1)
+      ?.trim() ?? "";
+  return opensFence(last)?.info ? [last] : [];
 }
 
 /** The line that opened the display formula or environment in which the text ends. */

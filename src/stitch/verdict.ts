@@ -56,6 +56,24 @@ export interface Seam {
   end(): SeamVerdict;
 }
 
+/**
+ * What a verdict teaches of a server that is believed to resume the same message; null: nothing for certain. A repeat that could be
+ * aligned was joined well, and yet shows that a new turn was opened.
+ */
+export function lessonOf(verdict: SeamVerdict): "works" | "ignored" | null {
+  switch (verdict.do) {
+    case "hold":
+      return null;
+    case "release":
+      if (verdict.how === "resumed" || verdict.how === "echo") return "works";
+      return verdict.how === "restart" || verdict.how === "overlap" ? "ignored" : null;
+    case "discard":
+      return verdict.why === "restart_diverged" || verdict.why === "comment_only" ? "ignored" : null;
+    default:
+      return verdict satisfies never;
+  }
+}
+
 export const HOLD: SeamVerdict = { do: "hold" };
 
 export function discard(why: Discard): SeamVerdict {
