@@ -10,6 +10,7 @@ import { createLog, type Log, type LogSink } from "./events/log.ts";
 import { createMetrics, type Metrics } from "./events/metrics.ts";
 import { modelLabels } from "./events/names.ts";
 import { createTallies, type Tallies } from "./events/tally.ts";
+import type { Traces } from "./events/traces.ts";
 import { createGuard, type Guard } from "./http/guard.ts";
 import { Replays } from "./http/replays.ts";
 import type { Shared } from "./recovery/job.ts";
@@ -24,6 +25,8 @@ export interface ServicesOptions {
   readonly sink: LogSink;
   /** HTTP_PROXY or HTTPS_PROXY is set. */
   readonly viaProxy: boolean;
+  /** Traces are sent to where `OTEL_EXPORTER_OTLP_ENDPOINT` says. @default false */
+  readonly tracing?: boolean;
 }
 
 /** Every part, built once, and what a new configuration replaces of them. */
@@ -66,6 +69,8 @@ export function createServices(options: ServicesOptions): Services {
   const board = createBoard({ now: Date.now, wait });
   for (const part of [metrics, tallies, board, log]) bus.subscribe((event) => part.event(event));
 
+  const traces = options.tracing === true ? startTraces() : null;
+
   const knowledge = new Knowledge();
   const windows = new Windows(knowledge, () => config.budget.windowTtlSeconds * 1000);
   const validator = new Validator();
@@ -74,6 +79,17 @@ export function createServices(options: ServicesOptions): Services {
   const replays = new Replays(() => config.limits);
   let ids = 0;
   const run = Math.random().toString(36).slice(2, 8);
+
+  async function startTraces(): Promise<Traces> {
+    const { createTraces } = await import("./events/traces.ts");
+    const started = createTraces({
+      version: options.version,
+      provider: (upstream) => servers.get(upstream)?.dialectNow.name ?? "unknown",
+      onFault: (error) => log.say("warn", "traces could not be delivered", { error: nameOf(error) }),
+    });
+    bus.subscribe((event) => started.event(event));
+    return started;
+  }
 
   return {
     config: () => config,
@@ -97,6 +113,7 @@ export function createServices(options: ServicesOptions): Services {
     async close() {
       replays.close();
       await Promise.all([client.close(), validator.close(), tokenizer.close()]);
+      await (await traces)?.close();
       log.tally(tallies.list());
       log.close();
     },

@@ -28,6 +28,8 @@ export interface ProxyOptions {
   readonly models?: readonly Record<string, unknown>[];
   readonly upstreams?: readonly Record<string, unknown>[];
   readonly logLevel?: string;
+  /** @default false */
+  readonly tracing?: boolean;
 }
 
 /** The whole proxy within the test's process, in front of one scripted upstream (or those of `upstreams`). */
@@ -55,6 +57,7 @@ export async function startProxy(
       close: () => undefined,
     },
     viaProxy: false,
+    tracing: options.tracing ?? false,
   });
   const waiting = new Set<() => void>();
   services.bus.subscribe((event) => {
