@@ -49,9 +49,9 @@ export function responsesWriter(scene: Scene): Writer {
     open = { kind, key, id: `${prefix}_${scene.n}_${output}`, output, callId, name, text: "" };
     items.push(open);
     const added = emit("response.output_item.added", { ...place(open), item: shape(open, "in_progress", false) });
-    const part =
-      kind === "message" ? [emit("response.content_part.added", { ...at(open, true), part: outputText("") })] : [];
-    return [...before, ...closed, added, ...part];
+    const part = partOf(open, "");
+    const opened = part === null ? [] : [emit("response.content_part.added", { ...at(open, true), part })];
+    return [...before, ...closed, added, ...opened];
   }
 
   function close(status: "completed" | "incomplete"): string[] {
@@ -70,13 +70,26 @@ export function responsesWriter(scene: Scene): Writer {
           ["response.output_text.done", { ...at(item, true), text: item.text, logprobs: [] }],
           ["response.content_part.done", { ...at(item, true), part: outputText(item.text) }],
         ];
-      case "reasoning":
-        return [["response.reasoning_text.done", { ...at(item, true), text: item.text }]];
+      case "reasoning": {
+        const part = partOf(item, item.text);
+        return [
+          ["response.reasoning_text.done", { ...at(item, true), text: item.text }],
+          ...(part === null
+            ? []
+            : [["response.content_part.done", { ...at(item, true), part }] as [string, JsonObject]]),
+        ];
+      }
       case "tool":
         return [["response.function_call_arguments.done", { ...at(item, false), arguments: item.text }]];
       default:
         return item.kind satisfies never;
     }
+  }
+
+  /** The content part around a text; llama-server announces none around reasoning. */
+  function partOf(item: Item, text: string): JsonObject | null {
+    if (item.kind === "message") return outputText(text);
+    return item.kind === "reasoning" && numbered ? { type: "reasoning_text", text } : null;
   }
 
   function delta(kind: Item["kind"], text: string): string[] {

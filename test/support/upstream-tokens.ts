@@ -45,13 +45,22 @@ const optional = (role: string, text: string): Turn[] =>
 function turn(value: Json): Turn {
   const message = asObject(value) ?? {};
   const calls = [...asArray(message.tool_calls), ...(message.type === "function_call" ? [message] : [])];
+  // Of Responses, a thought is an item of its own.
+  if (message.type === "reasoning") return { role: "assistant", text: "", reasoning: textOf(message.content), message };
   const spoken = textOf(message.content) || textOf(message.output);
   return {
     role: asString(message.role) ?? (message.type === "function_call" ? "assistant" : "tool"),
     text: spoken + (calls.length === 0 ? "" : JSON.stringify(calls)),
-    reasoning: asString(message.reasoning_content) ?? asString(message.reasoning) ?? "",
+    reasoning: asString(message.reasoning_content) ?? asString(message.reasoning) ?? thinkingOf(message.content),
     message,
   };
+}
+
+/** The thinking blocks of a Messages content. */
+function thinkingOf(content: Json | undefined): string {
+  return asArray(content)
+    .map((block) => asString(asObject(block)?.thinking) ?? "")
+    .join("");
 }
 
 /** The text of a content field: a string, or its parts joined. */

@@ -17,12 +17,25 @@ export function frames(): (event: string, data: string) => Frame {
 export function parts(body: JsonObject): Part[] {
   const fault = faultOf("", body);
   if (fault !== null) return [{ kind: "fault", fault: withStatus(fault) }];
-  const said = asArray(body.content).flatMap((block, index) => partsOf(asObject(block) ?? {}, index));
-  if (typeof body.stop_reason === "string")
-    said.push({ kind: "finish", choice: 0, finish: finishOf(body.stop_reason) });
+  const finish = typeof body.stop_reason === "string" ? finishOf(body.stop_reason) : null;
+  const content = asArray(body.content);
+  const said = content.flatMap((block, index) => {
+    const all = partsOf(asObject(block) ?? {}, index);
+    return finish?.kind === "cap" && index === content.length - 1 ? all.flatMap(unproven) : all;
+  });
+  if (finish !== null) said.push({ kind: "finish", choice: 0, finish });
   const usage = asObject(body.usage);
   if (usage !== undefined) said.push({ kind: "usage", usage: usageOf(usage) });
   return Array.isArray(body.content) ? [...said, { kind: "end" }] : said;
+}
+
+/**
+ * A server parses arguments before it writes them into a body, and writes `{}` for those that it could not (llama-server): where a cap
+ * ended the reply, its last call is left open.
+ */
+function unproven(part: Part): Part[] {
+  if (part.kind === "tool") return [{ ...part, args: part.args.replace(/\}$/, "") }];
+  return part.kind === "tool_end" ? [] : [part];
 }
 
 /** A tool call under way. `start`: what its arguments were called at the start, true only if no delta comes. */
