@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { admit } from "./budget/admit.ts";
+import type { Config } from "./config/load.ts";
 import { capsFor, policyFor } from "./config/policy.ts";
 import type { Ask, WireName } from "./core/ask.ts";
 import { ERRORS, type Failure, failure, Refused } from "./core/error.ts";
@@ -30,6 +31,8 @@ export async function exchange(
   response: ServerResponse,
 ): Promise<void> {
   const live = begin(services, wire.name, performance.now());
+  // A request keeps the configuration with which it came, whatever is reloaded meanwhile.
+  const config = services.config();
   let outlet: Outlet = new SocketOutlet(response);
   let shared: SharedRun | null = null;
   let run: Run | null = null;
@@ -52,12 +55,13 @@ export async function exchange(
   let end: RunEnd;
   try {
     const options = requestOptions(request.headers);
-    const bytes = await readBody(request, services.config().limits.maxBodyBytes);
-    const claim = claimed(services, wire, request, bytes);
+    const bytes = await readBody(request, config.limits.maxBodyBytes);
+    const claim = claimed(services, config, wire, request, bytes);
     if (claim.is === "conflict") throw new Refused(conflict());
     if (claim.is === "same") {
       claim.run.recording.attach(response, true);
-      finish(services, live, await claim.run.end, null, null);
+      const shown = await claim.run.end;
+      finish(services, live, left ? CANCELED : shown, null, null);
       return;
     }
     if (claim.run !== null) {
@@ -66,16 +70,19 @@ export async function exchange(
       shared.recording.attach(response, false);
       shared.onAbandoned(leave);
     }
-    job = await prepare(services, { wire, request, options, bytes, outlet, live });
-    place = await placeAt(services.config().limits, job, onLeave);
+    job = await prepare(services, config, { wire, request, options, bytes, outlet, live });
+    place = await placeAt(config.limits, job, onLeave);
     run = left ? null : new Run(job, services.shared);
     end = (await run?.go()) ?? CANCELED;
   } catch (error) {
-    const refusal = error instanceof Refused ? error.failure : services.fault(error);
-    end = left ? CANCELED : { outcome: outcomeOf(refusal), cause: null, code: refusal.code };
-    const headers = { ...ownHeaders(live), ...(error instanceof Refused ? error.headers : {}) };
-    if (shared === null) sendError(response, refusal, wire, headers);
-    else answer(outlet, refusal, wire, headers);
+    if (left) end = CANCELED;
+    else {
+      const refusal = error instanceof Refused ? error.failure : services.fault(error);
+      end = { outcome: outcomeOf(refusal), cause: null, code: refusal.code };
+      const headers = { ...ownHeaders(live), ...(error instanceof Refused ? error.headers : {}) };
+      if (shared === null) sendError(response, refusal, wire, headers);
+      else answer(outlet, refusal, wire, headers);
+    }
   }
   place?.();
   finish(services, live, end, job, run);
@@ -83,11 +90,11 @@ export async function exchange(
 }
 
 /** Whether this request is one that is under way or was answered already, by its `Idempotency-Key`. */
-function claimed(services: Services, wire: Wire, request: IncomingMessage, body: Buffer) {
+function claimed(services: Services, config: Config, wire: Wire, request: IncomingMessage, body: Buffer) {
   const key = request.headers["idempotency-key"];
   if (typeof key !== "string" || key === "") return { is: "fresh", run: null } as const;
   const caller = services.guard().caller(request.headers);
-  return services.replays.claim({ caller, route: wire.name, key, body, revision: services.config().revision });
+  return services.replays.claim({ caller, route: wire.name, key, body, revision: config.revision });
 }
 
 function conflict(): Failure {
@@ -104,6 +111,7 @@ const CANCELED: RunEnd = { outcome: "canceled", cause: null, code: null };
 /** Routes, counts and plans. @throws Refused where the request ends here */
 async function prepare(
   services: Services,
+  config: Config,
   of: {
     readonly wire: Wire;
     readonly request: IncomingMessage;
@@ -114,7 +122,6 @@ async function prepare(
   },
 ): Promise<Job> {
   const { wire, request, options, bytes, outlet, live } = of;
-  const config = services.config();
   const readAt = performance.now();
   const asked = wire.read(objectOf(bytes));
   const policy = policyFor(config, asked.model);

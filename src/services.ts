@@ -77,6 +77,10 @@ export function createServices(options: ServicesOptions): Services {
   const tokenizer = new TokenizerThread();
   const counter = createCounter(createMeasurer(tokenizer.measure));
   const replays = new Replays(() => config.limits);
+  const fault = (error: unknown) => {
+    log.say("error", "a request failed within lastword", { error: nameOf(error), at: placeOf(error) });
+    return failure("upstream_error", "lastword failed at this request; its log says where.", { internal: true });
+  };
   let ids = 0;
   const run = Math.random().toString(36).slice(2, 8);
 
@@ -106,10 +110,7 @@ export function createServices(options: ServicesOptions): Services {
       servers = serversOf(next, client, servers);
     },
     nextId: () => `lw-${run}-${(++ids).toString(36)}`,
-    fault(error) {
-      log.say("error", "a request failed within lastword", { error: nameOf(error), at: placeOf(error) });
-      return failure("upstream_error", "lastword failed at this request; its log says where.", { internal: true });
-    },
+    fault,
     async close() {
       replays.close();
       await Promise.all([client.close(), validator.close(), tokenizer.close()]);
@@ -127,7 +128,7 @@ export function createServices(options: ServicesOptions): Services {
     knowledge,
     replays,
     counter,
-    shared: { bus, knowledge, windows, counter, validate: validator.validate },
+    shared: { bus, knowledge, windows, counter, validate: validator.validate, fault },
   };
 }
 

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from "node:http";
+import { Bytes } from "../core/bytes.ts";
 import { failure, Refused } from "../core/error.ts";
 
 /**
@@ -9,21 +10,16 @@ export function readBody(request: IncomingMessage, maxBytes: number): Promise<Bu
   const declared = Number(request.headers["content-length"]);
   if (declared > maxBytes) return Promise.reject(tooLarge(declared, maxBytes));
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let size = 0;
+    const body = new Bytes(declared);
     request.on("data", (chunk: Buffer) => {
-      size += chunk.length;
-      if (size > maxBytes) {
+      const size = body.size + chunk.length;
+      if (size <= maxBytes) body.add(chunk);
+      else {
         request.pause();
         reject(tooLarge(size, maxBytes));
-        return;
       }
-      chunks.push(chunk);
     });
-    request.on("end", () => {
-      const [first] = chunks;
-      resolve(chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks, size));
-    });
+    request.on("end", () => resolve(body.take()));
     request.on("error", reject);
     request.on("close", () => {
       if (!request.complete) reject(new Error("client left"));

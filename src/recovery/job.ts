@@ -2,6 +2,7 @@ import type { Count, Counter, Target } from "../budget/count.ts";
 import type { Known, Windows } from "../budget/window.ts";
 import type { Policy } from "../config/policy.ts";
 import type { Ask } from "../core/ask.ts";
+import type { Failure } from "../core/error.ts";
 import type { Bus } from "../events/bus.ts";
 import type { Live } from "../events/event.ts";
 import type { Outlet } from "../http/outlet.ts";
@@ -66,4 +67,6 @@ export interface Shared {
   readonly windows: Windows;
   readonly counter: Counter;
   readonly validate: Validate;
+  /** What a fault of lastword's own is to a client. */
+  readonly fault: (error: unknown) => Failure;
 }

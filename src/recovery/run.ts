@@ -82,6 +82,8 @@ export class Run {
     const deadline = setTimeout(() => this.#expire(), Math.max(0, this.#job.deadlineAt - performance.now()));
     try {
       return await this.#passes();
+    } catch (error) {
+      return this.#fail(this.#shared.fault(error), "failed", this.#state.cause);
     } finally {
       clearTimeout(deadline);
       this.#teller.close();
@@ -129,6 +131,8 @@ export class Run {
     const job = this.#job;
     if (send.waitSeconds > 0) await this.#sleep(send.waitSeconds);
     if (this.#left) return null;
+    // It may have come between two passes, when there was nothing to interrupt.
+    if (performance.now() >= job.deadlineAt) return { on: "timeout", failure: deadlineFailure(job) };
     const joins = this.#draft.keep(send);
     if (!joins) for (const pass of this.spent) pass.share = 0;
     const request = passRequest(job, this.#shared, send, this.#corrections, this.#draft.known, this.#discarded);
@@ -232,6 +236,8 @@ export class Run {
         if (reader.started) return this.#ended(request, reader, "stalled");
         this.#draft.nothing();
         return { on: "timeout", failure: stallFailure(job, landing.limit, landing.seconds) };
+      case "failed":
+        throw landing.error;
       case "expired":
         if (reader.started) this.#draft.close(reader);
         else this.#draft.nothing();

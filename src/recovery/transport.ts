@@ -1,5 +1,6 @@
 import type { Readable } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
+import { Bytes } from "../core/bytes.ts";
 import { asObject, type JsonObject, parseJson } from "../core/json.ts";
 import type { Fault } from "../core/part.ts";
 import type { Call } from "../upstream/client.ts";
@@ -37,6 +38,8 @@ export type Landing =
   | { readonly kind: "lost"; readonly loss: Loss }
   /** A limit of time: `first_byte` before any output, `idle` after it. */
   | { readonly kind: "stalled"; readonly limit: "first_byte" | "idle"; readonly seconds: number }
+  /** The reader threw: a fault of lastword's own. */
+  | { readonly kind: "failed"; readonly error: unknown }
   /** Ended from outside: the client left, or the deadline came. */
   | { readonly kind: "aborted" }
   | { readonly kind: "expired" };
@@ -50,12 +53,13 @@ export interface Limits {
 
 /** One upstream call of a full wire. `landed` is called exactly once, unless `abort` was called before. */
 export class Transport {
+  /** Received, after any decompression. */
   bytes = 0;
   readonly #reader: Reader;
   readonly #limits: Limits;
   readonly #landed: (landing: Landing) => void;
   readonly #splitter = new EventSplitter(MOST_EVENT_BYTES);
-  readonly #chunks: Buffer[] = [];
+  readonly #body = new Bytes();
   #call: Call | null = null;
   #timer: NodeJS.Timeout | null = null;
   #waits: "first_byte" | "idle" = "first_byte";
@@ -64,6 +68,8 @@ export class Transport {
   #status = 0;
   #headers: Headers = {};
   #decoder: (Readable & NodeJS.WritableStream) | null = null;
+  /** Who holds the upstream back: the client that reads slowly, the decoder that has enough. */
+  #held = { byReader: false, byDecoder: false };
   #done = false;
 
   constructor(reader: Reader, limits: Limits, landed: (landing: Landing) => void) {
@@ -75,10 +81,10 @@ export class Transport {
   start(upstream: Server, path: string, headers: Record<string, string | string[]>, body: Buffer | string): void {
     this.#arm("first_byte");
     this.#call = upstream.call("POST", path, headers, body, {
-      head: (status, received) => this.#head(status, received),
-      data: (chunk) => this.#data(chunk),
+      head: (status, received) => this.#safely(() => this.#head(status, received)),
+      data: (chunk) => this.#safely(() => this.#data(chunk)),
       end: () => {
-        if (this.#decoder === null) this.#end();
+        if (this.#decoder === null) this.#safely(() => this.#end());
         else this.#decoder.end();
       },
       lost: (loss) => this.#land({ kind: "lost", loss }),
@@ -87,15 +93,33 @@ export class Transport {
   }
 
   pause(): void {
-    this.#call?.pause();
+    this.#held.byReader = true;
+    this.#decoder?.pause();
+    this.#hold();
     // A slow reader is not a silent server.
     this.#disarm();
   }
 
   resume(): void {
     if (this.#done) return;
-    this.#call?.resume();
+    this.#held.byReader = false;
     this.#arm(this.#waits);
+    this.#hold();
+    this.#decoder?.resume();
+  }
+
+  #hold(): void {
+    if (this.#held.byReader || this.#held.byDecoder) this.#call?.pause();
+    else this.#call?.resume();
+  }
+
+  /** Whatever a reader throws ends this call and nothing else. */
+  #safely(step: () => void): void {
+    try {
+      step();
+    } catch (error) {
+      this.#land({ kind: "failed", error });
+    }
   }
 
   abort(): void {
@@ -112,14 +136,21 @@ export class Transport {
   #head(status: number, headers: Headers): void {
     this.#status = status;
     this.#headers = headers;
-    const encoding = String(headers["content-encoding"] ?? "identity").toLowerCase();
-    this.#decoder = decoderOf(encoding);
-    this.#decoder?.on("data", (chunk: Buffer) => this.#bytes(chunk));
-    this.#decoder?.on("end", () => this.#end());
-    this.#decoder?.on("error", () => this.#land({ kind: "garbled", status, what: "an undecodable body" }));
+    this.#decode(decoderOf(String(headers["content-encoding"] ?? "identity").toLowerCase()));
     if (status >= 400) this.#mode = "error";
     else if (status >= 300) this.#land({ kind: "garbled", status, what: "a redirect, which is not followed" });
     else if (String(headers["content-type"] ?? "").includes("text/event-stream")) this.#open();
+  }
+
+  #decode(decoder: (Readable & NodeJS.WritableStream) | null): void {
+    this.#decoder = decoder;
+    decoder?.on("data", (chunk: Buffer) => this.#safely(() => this.#bytes(chunk)));
+    decoder?.on("end", () => this.#safely(() => this.#end()));
+    decoder?.on("error", () => this.#land({ kind: "garbled", status: this.#status, what: "an undecodable body" }));
+    decoder?.on("drain", () => {
+      this.#held.byDecoder = false;
+      this.#hold();
+    });
   }
 
   #open(): void {
@@ -129,18 +160,23 @@ export class Transport {
 
   #data(chunk: Buffer): void {
     if (this.#done) return;
-    this.bytes += chunk.length;
-    if (this.#decoder !== null) this.#decoder.write(chunk);
-    else this.#bytes(chunk);
+    if (this.#decoder === null) this.#bytes(chunk);
+    // A few kilobytes may hold gigabytes: no more of them until these are read.
+    else if (!this.#decoder.write(chunk)) {
+      this.#held.byDecoder = true;
+      this.#hold();
+    }
   }
 
   #bytes(chunk: Buffer): void {
     if (this.#done) return;
+    this.bytes += chunk.length;
     if (this.#mode === "events") this.#events(chunk);
     else this.#collect(chunk);
     if (this.#done) return;
-    if (this.#waits === "first_byte" && !this.#reader.started) return;
-    this.#arm("idle");
+    // Comments are no output. Of a plain body every byte is.
+    const waits = this.#waits === "first_byte" && !this.#reader.started && this.#mode !== "body";
+    if (!waits) this.#arm("idle");
   }
 
   #events(chunk: Buffer): void {
@@ -161,22 +197,24 @@ export class Transport {
   }
 
   #collect(chunk: Buffer): void {
-    this.#chunks.push(chunk);
-    if (this.#mode === "undecided") {
-      // The content type may lie in both directions: the first character tells.
-      const head = Buffer.concat(this.#chunks).toString("latin1").trimStart();
-      if (head === "") return;
-      if (/^(?:data:|event:|id:|retry:|:)/.test(head)) {
-        this.#open();
-        this.#events(Buffer.concat(this.#chunks.splice(0)));
-        return;
-      }
-      if (head.length >= 6 || !/^[deir:]/.test(head)) this.#mode = "body";
-    }
+    this.#body.add(chunk);
+    if (this.#mode === "undecided") this.#decide();
     const limit = this.#mode === "error" ? MOST_ERROR_BYTES : MOST_BODY_BYTES;
-    if (this.bytes <= limit) return;
+    if (this.#body.size <= limit) return;
     if (this.#mode === "error") this.#end();
     else this.#land({ kind: "garbled", status: this.#status, what: "a body larger than 64 MiB" });
+  }
+
+  /** The content type may lie in both directions: the first characters tell. */
+  #decide(): void {
+    const head = this.#body.view(0).toString("latin1").trimStart();
+    if (head === "") {
+      // Blanks keep a connection alive; one of them is as good as many.
+      this.#body.take();
+    } else if (/^(?:data:|event:|id:|retry:|:)/.test(head)) {
+      this.#open();
+      this.#events(this.#body.take());
+    } else if (head.length >= 6 || !/^[deir:]/.test(head)) this.#mode = "body";
   }
 
   #end(): void {
@@ -189,7 +227,7 @@ export class Transport {
       this.#land({ kind: "streamed" });
       return;
     }
-    const raw = Buffer.concat(this.#chunks);
+    const raw = this.#body.take();
     const text = raw.toString("utf8");
     if (this.#mode === "error") {
       this.#land({ kind: "refused", fault: faultOf(this.#status, text), headers: this.#headers });
@@ -206,6 +244,10 @@ export class Transport {
   }
 
   #arm(what: "first_byte" | "idle"): void {
+    if (this.#held.byReader) {
+      this.#waits = what;
+      return;
+    }
     if (this.#timer !== null && this.#waits === what) {
       this.#timer.refresh();
       return;

@@ -1,4 +1,5 @@
 import { createParser, type EventSourceMessage } from "eventsource-parser";
+import { Bytes } from "../core/bytes.ts";
 
 /** One event with the bytes in which it came, its blank line included. */
 export interface RawEvent {
@@ -15,8 +16,7 @@ const CR = 13;
  * Bytes behind the last blank line wait for more; nothing is ever split inside an event, so a character cannot be either.
  */
 export class EventSplitter {
-  #pending: Buffer[] = [];
-  #size = 0;
+  readonly #kept = new Bytes();
   readonly #maxBytes: number;
 
   /** @param maxBytes the largest single event; a larger one throws RangeError */
@@ -26,36 +26,30 @@ export class EventSplitter {
 
   /** The whole events that are complete now, or null. */
   push(chunk: Buffer): Buffer | null {
-    if (this.#size === 0) {
+    if (this.#kept.size === 0) {
       const end = lastBoundary(chunk);
       if (end === chunk.length) return chunk;
-      this.#keep(end === 0 ? chunk : chunk.subarray(end));
+      this.#keep(chunk.subarray(end));
       return end === 0 ? null : chunk.subarray(0, end);
     }
+    // A blank line that ends in this read may have begun up to three bytes before it: CR LF CR.
+    const near = Math.max(0, this.#kept.size - 3);
     this.#keep(chunk);
-    // Only a line end can complete an event: without one the pieces need not be joined (one-byte reads stay linear).
-    if (chunk.indexOf(LF) === -1 && chunk.indexOf(CR) === -1) return null;
-    const all = Buffer.concat(this.#pending, this.#size);
-    const end = lastBoundary(all);
-    this.#pending = [];
-    this.#size = 0;
-    if (end < all.length) this.#keep(all.subarray(end));
-    return end === 0 ? null : all.subarray(0, end);
+    const end = lastBoundary(this.#kept.view(near));
+    if (end === 0) return null;
+    const all = this.#kept.take();
+    if (near + end < all.length) this.#keep(all.subarray(near + end));
+    return all.subarray(0, near + end);
   }
 
   /** What is left when the stream has ended: perhaps a last event without its blank line. */
   rest(): Buffer | null {
-    if (this.#size === 0) return null;
-    const rest = Buffer.concat(this.#pending, this.#size);
-    this.#pending = [];
-    this.#size = 0;
-    return rest;
+    return this.#kept.size === 0 ? null : this.#kept.take();
   }
 
   #keep(bytes: Buffer): void {
-    this.#size += bytes.length;
-    if (this.#size > this.#maxBytes) throw new RangeError("event too large");
-    this.#pending.push(bytes);
+    if (this.#kept.size + bytes.length > this.#maxBytes) throw new RangeError("event too large");
+    this.#kept.add(bytes);
   }
 }
 
