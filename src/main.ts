@@ -11,7 +11,7 @@ async function main(argv: readonly string[]): Promise<number> {
     case "demo":
       return (await import("./cli/demo-command.ts")).demoCommand(command, process.env);
     case "check":
-      return (await import("./cli/check.ts")).check(command, process.env);
+      return (await import("./cli/check.ts")).check(command, process.env, process);
     case "report":
       return (await import("./cli/report.ts")).report(command, process.env, process);
     case "count":

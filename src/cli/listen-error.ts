@@ -1,3 +1,5 @@
+import { placeOf } from "./address.ts";
+
 /** Why an address could not be listened on, as one sentence, and the flag that mends it. */
 export interface ListenError {
   readonly says: string;
@@ -29,17 +31,13 @@ const ROWS: Readonly<Record<string, Row>> = {
 export function listenError(error: unknown, host: string, port: number): ListenError {
   const code = (error as { readonly code?: string } | null)?.code ?? "unknown error";
   const row = ROWS[code] ?? { why: "the system refuses it", fix: LOOPBACK };
-  return { says: `lastword cannot listen on ${place(host, port)}: ${row.why} (${code}).`, fix: row.fix(port) };
+  return { says: `lastword cannot listen on ${placeOf(host, port)}: ${row.why} (${code}).`, fix: row.fix(port) };
 }
 
 /** An address of whoever reaches this port could spend an upstream's key. */
 export function exposedError(host: string, address: string, port: number): ListenError {
   return {
-    says: `lastword does not listen on ${place(host, port)}: the name leads to ${address}, which other machines may reach, an upstream key is set, and clients need none.`,
+    says: `lastword does not listen on ${placeOf(host, port)}: the name leads to ${address}, which other machines may reach, an upstream key is set, and clients need none.`,
     fix: "--host 127.0.0.1",
   };
-}
-
-function place(host: string, port: number): string {
-  return `${host.includes(":") ? `[${host}]` : host}:${port}`;
 }

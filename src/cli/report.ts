@@ -3,6 +3,7 @@ import { CAUSES, OUTCOMES } from "../core/cut.ts";
 import { asArray, asNumber, asObject, asString, isObject, type JsonObject } from "../core/json.ts";
 import { shown } from "../events/names.ts";
 import { reportLines, type Tally } from "../events/tally.ts";
+import { callableUrl } from "./address.ts";
 import { EXIT } from "./commands.ts";
 
 /** `process`, or what a test has in its place. */
@@ -22,7 +23,7 @@ const TIMEOUT_MS = 10_000;
 
 /** Prints a running proxy's tally lines. Returns the exit code. */
 export async function report({ url, key }: ReportOptions, env: Environment, terminal: Terminal): Promise<number> {
-  const base = url ?? localUrl(env);
+  const base = url ?? callableUrl(env.LASTWORD_HOST || "127.0.0.1", env.LASTWORD_PORT || "4747");
   if (!URL.canParse(base) || !/^https?:/.test(base)) {
     terminal.stderr.write("--url: expected an http:// or https:// URL\n");
     return EXIT.usage;
@@ -36,13 +37,6 @@ export async function report({ url, key }: ReportOptions, env: Environment, term
   for (const line of reportLines(asArray(answer.tallies).filter(isObject).map(tallyOf)))
     terminal.stdout.write(`${line}\n`);
   return EXIT.ok;
-}
-
-/** An address to bind need not be one to call. */
-function localUrl(env: Environment): string {
-  const host = env.LASTWORD_HOST || "127.0.0.1";
-  const name = host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "::1" : host;
-  return `http://${name.includes(":") ? `[${name}]` : name}:${env.LASTWORD_PORT || "4747"}`;
 }
 
 /** The proxy's status, or why there is none and what to do. */

@@ -4,7 +4,7 @@ import { type Path, pathText } from "./problem.ts";
 import { HIDDEN, maskUrl, secrecy } from "./secrets.ts";
 
 /** One value in force. Keys, and a URL's credentials and query, are masked. */
-interface Effective {
+export interface Effective {
   /** `recovery.maxAttempts` */
   readonly at: string;
   readonly value: string | number | boolean | readonly unknown[];

@@ -97,6 +97,27 @@ describe("starting", () => {
   });
 });
 
+describe("commands that end by themselves", () => {
+  test("check looks, tells, and exits with 1 where something is wrong", async () => {
+    await using upstream = await startUpstream({ dialect: "lmstudio", window: 32_768 });
+    await using good = run(["check", "--port", "0", "--upstream", upstream.url]);
+    expect(await good.ended).toBe(0);
+    expect(good.out).toContain("32768 (loaded)");
+    expect(good.out).toContain("No problems.");
+    await using bad = run(["check", "--port", "0", "--upstream", NOBODY, "--json"]);
+    expect(await bad.ended).toBe(1);
+    expect(JSON.parse(bad.out)).toMatchObject({ ok: false, problems: [{ code: "upstream_refused" }] });
+    expect(good.err + bad.err).toBe("");
+  });
+
+  test("count finds its vocabularies beside the bundle", async () => {
+    const input = JSON.stringify({ model: "gpt-4o", messages: [{ role: "user", content: "Hello" }] });
+    await using command = run(["count", "-"], { input });
+    expect(await command.ended).toBe(0);
+    expect(command.out).toContain("8 tokens");
+  });
+});
+
 describe("stopping", () => {
   posix("SIGTERM lets a running reply finish, accepts nothing new, and exits with 0", async () => {
     await using upstream = await startUpstream({ dialect: "generic" });

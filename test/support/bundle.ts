@@ -18,7 +18,9 @@ export async function buildBundle(): Promise<Bundle> {
   };
   const folder = mkdtempSync(join(tmpdir(), "lastword-bundle-"));
   writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
-  const [tool = "", ...flags] = words(scripts.build);
+  // What else is built is for browsers.
+  const [command = ""] = scripts.build.split(" && ");
+  const [tool = "", ...flags] = words(command);
   const kept = flags.filter((flag) => !flag.startsWith("--outdir="));
   const esbuild = join(root, "node_modules", tool, "bin", tool);
   await promisify(execFile)(esbuild, [...kept, `--outdir=${folder}`], { cwd: root });
