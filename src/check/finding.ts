@@ -1,8 +1,8 @@
 /** `error`: something does not work, and `check` exits with 1. `warning`: it works, but less well than it could. */
-export type Level = "error" | "warning";
+type Level = "error" | "warning";
 
 /** Every finding, in the order of the work: configuration, address, reach, keys, models, ways of continuing, probe. */
-export const FINDINGS = {
+const FINDINGS = {
   config: "error",
   port_taken: "error",
   address_refused: "error",
