@@ -138,7 +138,8 @@ export class Stage {
 
 /** @throws Error where any answer failed: figures of failures are not figures */
 export function whole(tally: Tally): Tally {
-  if (tally.failures > 0)
-    throw new Error(`${tally.failures} of ${tally.failures + tally.answers} failed: ${tally.complaint}`);
+  const { answers, refusals, failures, complaint } = tally;
+  if (refusals > 0) throw new Error(`${refusals} of ${answers + refusals + failures} were refused`);
+  if (failures > 0) throw new Error(`${failures} of ${answers + failures} failed: ${complaint}`);
   return tally;
 }

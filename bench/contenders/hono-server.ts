@@ -19,6 +19,8 @@ app.all("/v1/*", async (context) => {
     headers: asked,
     body: Buffer.from(await context.req.arrayBuffer()),
   });
+  // Without this a client that leaves ends the process.
+  answer.body.on("error", () => {});
   const headers = new Headers();
   for (const [name, value] of Object.entries(answer.headers)) {
     if (value !== undefined && !HOP_BY_HOP.includes(name)) headers.set(name, String(value));

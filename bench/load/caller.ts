@@ -9,7 +9,9 @@ export interface Score {
   /** May one more request be sent? */
   more(): boolean;
   answered(microseconds: number): void;
-  failed(complaint: string, status: number): void;
+  /** With 400: the request does not fit. */
+  refused(microseconds: number): void;
+  failed(complaint: string): void;
   /** The caller has sent its last request and heard the answer. */
   done(): void;
 }
@@ -98,10 +100,11 @@ export class Caller {
   #answered(): void {
     this.#inBody = false;
     this.#busy = false;
-    const complaint = this.#listener.end();
-    if (this.#status !== 200) this.#score.failed(`status ${this.#status}`, this.#status);
-    else if (complaint === null) this.#score.answered(micros() - this.#sentAt);
-    else this.#score.failed(complaint, 200);
+    const took = micros() - this.#sentAt;
+    const complaint = this.#status === 200 ? this.#listener.end() : `status ${this.#status}`;
+    if (complaint === null) this.#score.answered(took);
+    else if (this.#status === 400) this.#score.refused(took);
+    else this.#score.failed(complaint);
     this.send();
   }
 
@@ -110,7 +113,7 @@ export class Caller {
     if (this.#stopped || socket !== this.#socket) return;
     this.#inBody = false;
     this.#rest = Buffer.alloc(0);
-    if (this.#busy) this.#score.failed(`connection lost ${this.#complaint}`.trim(), 0);
+    if (this.#busy) this.#score.failed(`connection lost ${this.#complaint}`.trim());
     this.#busy = false;
     void this.open().then(() => this.send());
   }

@@ -52,16 +52,16 @@ export interface Spread {
 export interface Tally {
   /** Whole answers. */
   readonly answers: number;
-  /** Answers of another status than 200, broken ones, and streams whose tokens were not all there, once each and in order. */
-  readonly failures: number;
-  /** Of `failures`, those that were refused with 400: a prompt that does not fit. */
+  /** Refused with 400: a prompt that does not fit. */
   readonly refusals: number;
+  /** Answers of another status, broken ones, and streams whose tokens were not all there, once each and in order. */
+  readonly failures: number;
   /** The first failure, for people. */
   readonly complaint: string;
   readonly seconds: number;
   /** Tokens in streams. */
   readonly chunks: number;
-  /** Request sent to answer read. */
+  /** Request sent to answer or refusal read. */
   readonly latency: Spread;
   /** Request sent to first token read. */
   readonly firstToken: Spread;

@@ -105,9 +105,13 @@ class Crew implements Score {
     this.#latency.add(microseconds);
   }
 
-  failed(complaint: string, status: number): void {
+  refused(microseconds: number): void {
+    this.#refusals++;
+    this.#latency.add(microseconds);
+  }
+
+  failed(complaint: string): void {
     this.#failures++;
-    if (status === 400) this.#refusals++;
     if (this.#complaint === "") this.#complaint = complaint;
     // A contender that fails at once must not make this a busy loop.
     if (this.#failures > 1000) this.#left = 0;
