@@ -89,7 +89,7 @@ export class Draft {
   }
 
   /** Reads a first showing. */
-  forward(request: PassRequest, over: () => void): Forward {
+  forward(request: PassRequest, over: (ended: boolean) => void): Forward {
     const { ask, wire, policy, heal, dialect } = this.#job;
     const proven = ask.structured !== null;
     this.#forward = new Forward({
@@ -108,7 +108,7 @@ export class Draft {
   }
 
   /** Reads a pass that goes on with what is known. */
-  joiner(send: Send, request: PassRequest, pass: number, over: () => void): Joiner {
+  joiner(send: Send, request: PassRequest, pass: number, over: (ended: boolean) => void): Joiner {
     const { ask } = this.#job;
     const proven = ask.structured !== null;
     return new Joiner({

@@ -6,6 +6,8 @@ import type { Frame, Voice, Wire } from "../wire/wire.ts";
 
 /** Reads that have flowed are kept unparsed up to this size; then they are parsed into the reply and let go. */
 const MOST_UNPARSED_BYTES = 256 * 1024;
+/** A run with more alarms than this is parsed to its end: scanning it again and again would cost more. */
+const MOST_ALARMS = 8;
 
 export interface ForwardOptions {
   readonly wire: Wire;
@@ -25,7 +27,7 @@ export interface ForwardOptions {
   /** Bytes for the client; the first call decides the status. */
   readonly out: (bytes: Buffer) => void;
   /** Nothing more is wanted of the stream: its terminal event or a fault was seen. */
-  readonly over: () => void;
+  readonly over: (ended: boolean) => void;
 }
 
 interface Held {
@@ -77,18 +79,35 @@ export class Forward {
       this.#watch(events, first);
       return;
     }
-    if (this.#over) return;
+    let rest = events;
+    for (let alarms = 0; rest.length > 0 && !this.#over; alarms++) {
+      const plain = alarms > MOST_ALARMS ? 0 : this.#plainUntil(rest);
+      if (plain > 0) this.#skip(rest.subarray(0, plain));
+      // What flows can go by unparsed: so only the event that must be read is, and the scan goes on behind it.
+      const end =
+        this.#o.wire.alarm === null || this.#o.careful || alarms > MOST_ALARMS ? rest.length : firstEvent(rest, plain);
+      for (const raw of parseEvents(rest.subarray(plain, end), first && rest === events)) {
+        if (this.#over) return;
+        this.#step(this.#read(raw.event, raw.data), raw.bytes);
+      }
+      rest = rest.subarray(end);
+    }
+  }
+
+  /** How many of these bytes are whole events of plain output, for which nothing waits: they need no parsing now. */
+  #plainUntil(events: Buffer): number {
     const { wire, careful } = this.#o;
-    const plain = this.shown && !careful && !this.#holding && this.#held.length === 0 && wire.alarm !== null;
-    if (plain && wire.alarm?.test(events.toString("latin1")) === false) {
-      this.#keep(events);
-      this.#o.out(events);
-      return;
-    }
-    for (const raw of parseEvents(events, first)) {
-      if (this.#over) return;
-      this.#step(this.#read(raw.event, raw.data), raw.bytes);
-    }
+    if (!this.shown || careful || this.#holding || this.#held.length > 0 || wire.alarm === null) return 0;
+    const at = wire.alarm.exec(events.toString("latin1"))?.index;
+    if (at === undefined) return events.length;
+    // Back to where the alarming event begins.
+    const before = at < 2 ? -1 : events.lastIndexOf("\n\n", at - 2);
+    return before === -1 ? 0 : before + 2;
+  }
+
+  #skip(events: Buffer): void {
+    this.#keep(events);
+    this.#o.out(events);
   }
 
   /**
@@ -145,7 +164,7 @@ export class Forward {
         if (isOutput(part)) this.started = true;
       }
     }
-    if (this.fault !== null) this.#o.over();
+    if (this.fault !== null) this.#o.over(true);
     else if (this.started && !this.shown) {
       this.shown = true;
       this.#o.out(this.rest());
@@ -175,7 +194,7 @@ export class Forward {
     }
     if (ends) {
       this.#over = true;
-      this.#o.over();
+      this.#o.over(true);
     }
   }
 
@@ -224,4 +243,10 @@ export class Forward {
 
 function isOutput(part: Part): boolean {
   return part.kind === "text" || part.kind === "reasoning" || part.kind === "tool";
+}
+
+/** The end of the event that begins at `from`; the whole run where its line ends are of another kind. */
+function firstEvent(run: Buffer, from: number): number {
+  const at = run.indexOf("\n\n", from);
+  return at === -1 || run.includes("\r") ? run.length : at + 2;
 }

@@ -30,8 +30,8 @@ export interface JoinerOptions {
   readonly stops: StopScan | null;
   /** Reads one event of the upstream's wire. */
   readonly frame: (event: string, data: string) => Frame;
-  /** Nothing more is wanted of this pass. */
-  readonly over: () => void;
+  /** Nothing more is wanted of this pass. `ended`: it has ended by itself. */
+  readonly over: (ended: boolean) => void;
 }
 
 /** Numbers of different passes never meet: a block that a later pass opens is numbered from here. */
@@ -102,7 +102,7 @@ export class Joiner {
           break;
         case "fault":
           this.fault = part.fault;
-          this.#stop();
+          this.#stop(true);
           return;
         case "finish":
         case "usage":
@@ -111,7 +111,7 @@ export class Joiner {
         case "end":
           take(this.end, part);
           this.#flow(flow, frame);
-          this.#stop();
+          this.#stop(true);
           return;
         default:
           part satisfies never;
@@ -139,7 +139,7 @@ export class Joiner {
     this.#residue = "";
     this.end.finish = { kind: "done", raw: "stop" };
     this.end.ended = true;
-    this.#stop();
+    this.#stop(false);
   }
 
   #flow(parts: Part[], frame: Frame): void {
@@ -165,7 +165,7 @@ export class Joiner {
     if (verdict.do === "discard") {
       this.discard = verdict.why;
       this.#waiting = [];
-      if (!ended) this.#stop();
+      if (!ended) this.#stop(false);
       return;
     }
     this.seam = { overlap: verdict.overlap, dropped: verdict.drop };
@@ -228,9 +228,9 @@ export class Joiner {
     return taken ? this.#o.pass * BLOCKS_PER_PASS + block : block;
   }
 
-  #stop(): void {
+  #stop(ended: boolean): void {
     this.#over = true;
-    this.#o.over();
+    this.#o.over(ended);
   }
 }
 

@@ -149,7 +149,7 @@ export class Run {
       upstream: job.server.name,
     });
     const startedAt = performance.now();
-    const over = () => this.#transport?.stop();
+    const over = (ended: boolean) => this.#transport?.stop(ended);
     const reader = joins ? this.#draft.joiner(send, request, attempt, over) : this.#draft.forward(request, over);
     const landing = await this.#call(request, reader);
     const end = this.#left ? null : await this.#judge(send, request, reader, landing);

@@ -12,6 +12,8 @@ import type { Server } from "../upstream/server.ts";
 /** A single event, and a whole plain body, may be this large: a file in one tool call is; more is not a reply. */
 const MOST_EVENT_BYTES = 32 * 1024 * 1024;
 const MOST_BODY_BYTES = 64 * 1024 * 1024;
+/** How long a socket may stay open behind the terminal event. */
+const LINGER_MS = 100;
 /** Of an error's body, this much is read. */
 const MOST_ERROR_BYTES = 1024 * 1024;
 
@@ -128,8 +130,9 @@ export class Transport {
     this.#release();
   }
 
-  /** The reader has all it wants (a terminal event was seen): the socket need not be waited for. */
-  stop(): void {
+  /** The reader has all it wants. `ended`: the reply's own end was seen, so that the socket will soon be free for the next request. */
+  stop(ended: boolean): void {
+    if (ended) this.#call?.leave(LINGER_MS);
     this.#land({ kind: "streamed" });
   }
 

@@ -33,6 +33,8 @@ export interface Call {
   resume(): void;
   /** Closes the socket at once. The listener hears nothing more. */
   abort(): void;
+  /** The listener has heard enough: an answer that ends within `ms` leaves its socket for the next request, any other is aborted. */
+  leave(ms: number): void;
 }
 
 export interface Client {
@@ -86,6 +88,7 @@ class Exchange implements Call, Dispatcher.DispatchHandler {
   #done = false;
   #paused = false;
   #again = false;
+  #leaving: NodeJS.Timeout | null = null;
 
   constructor(dispatcher: Dispatcher, request: Request, listener: Listener) {
     this.#dispatcher = dispatcher;
@@ -112,6 +115,13 @@ class Exchange implements Call, Dispatcher.DispatchHandler {
     if (this.#done) return;
     this.#done = true;
     this.#controller?.abort(new errors.RequestAbortedError());
+  }
+
+  leave(ms: number): void {
+    if (this.#done) return;
+    this.#done = true;
+    this.#leaving = setTimeout(() => this.#controller?.abort(new errors.RequestAbortedError()), ms);
+    if (this.#paused) this.resume();
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -143,6 +153,7 @@ class Exchange implements Call, Dispatcher.DispatchHandler {
     _controller: Dispatcher.DispatchController,
     trailers: Record<string, string | string[] | undefined>,
   ): void {
+    if (this.#leaving !== null) clearTimeout(this.#leaving);
     if (this.#done) return;
     this.#done = true;
     this.#listener.end(trailers);
@@ -150,6 +161,7 @@ class Exchange implements Call, Dispatcher.DispatchHandler {
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
     if (starting === this) starting = null;
+    if (this.#leaving !== null) clearTimeout(this.#leaving);
     if (this.#done) return;
     // A kept-alive socket that the server had already closed: nothing was processed, so it is asked again once, on another.
     const replayable =
