@@ -1,3 +1,4 @@
+import type { WireName } from "../core/ask.ts";
 import { type Failure, failure } from "../core/error.ts";
 import type { Job } from "./job.ts";
 
@@ -19,7 +20,7 @@ export function deadlineFailure(job: Job): Failure {
 /** The prompt does not fit, as the server showed by its silence or by its own numbers. */
 export function overflowFailure(job: Job, prompt: number | null, window: number | null): Failure {
   const facts = { window, prompt_tokens: prompt, requested: job.ask.cap?.tokens ?? null };
-  const fix = job.dialect.widen(job.ask.model);
+  const fix = `To fix it: shorten the prompt, or ${job.dialect.widen(job.ask.model)}.`;
   if (job.wire.name === "messages")
     return failure(
       "context_length_exceeded",
@@ -32,6 +33,14 @@ export function overflowFailure(job: Job, prompt: number | null, window: number 
     "context_length_exceeded",
     `This model's maximum context length is ${maximum}. However, your messages resulted in ${resulted}, as the upstream ${job.server.name} counts. ${fix}`,
     facts,
-    job.wire.name === "responses" ? "input" : "messages",
+    PROMPT_FIELDS[job.wire.name],
   );
 }
+
+/** The field that holds the prompt. */
+const PROMPT_FIELDS: Readonly<Record<WireName, string>> = {
+  chat: "messages",
+  completions: "prompt",
+  responses: "input",
+  messages: "messages",
+};
