@@ -14,30 +14,46 @@ const WINDOW = 4_000;
 
 /**
  * Every place of the text so far from which a pass may have gone on, tested at once: a place stays live while the pass writes what
- * stands there, and is done when it has written all of it, up to the end. Fed unit by unit; bounded by window x window steps.
+ * stands there, and is done when it has written all of it, up to the end. Fed unit by unit; at most 4,000 x 4,000 short steps.
  */
 export class Aligner {
+  /** In order of length, the shortest first. */
   readonly done: Match[] = [];
   readonly #ink: Ink;
-  #live: readonly number[];
+  /** Indexes into the ink, ascending; the first `#liveCount` count. */
+  readonly #live: Uint32Array;
+  #liveCount: number;
+  /** A place that is asked for with `reachedFrom`, besides the top. */
+  readonly #watched: number;
+  #watchedReached = 0;
+  #topReached = 0;
   #count = 0;
   #start = 0;
-  readonly #reached = new Map<number, number>();
 
-  /** @param starts indexes into the ink, ascending, below its length */
-  constructor(ink: Ink, starts: readonly number[]) {
+  /**
+   * @param places indexes into the ink, ascending, below its length
+   * @param watched position in the text of a place whose progress matters, where there is one
+   */
+  constructor(ink: Ink, places: readonly number[], watched = -1) {
     this.#ink = ink;
-    this.#live = starts;
+    this.#live = Uint32Array.from(places);
+    this.#liveCount = places.length;
+    this.#watched = watched;
   }
 
   /** Some place is neither refuted nor done. True before the first ink. */
   get live(): boolean {
-    return this.#live.length > 0;
+    return this.#liveCount > 0;
   }
 
-  /** How much ink from a place on (an index into the ink) has come again, whether it was refuted after that or not. */
-  reachedFrom(place: number): number {
-    return this.#reached.get(place) ?? 0;
+  /** How much ink from the top on has come again, whether it was refuted after that or not. */
+  get reachedFromTop(): number {
+    return this.#topReached;
+  }
+
+  /** The same from the watched place on. */
+  get reachedFromWatched(): number {
+    return this.#watchedReached;
   }
 
   /** @param at position of this unit, which is not blank, in the head */
@@ -45,20 +61,23 @@ export class Aligner {
     const { text, at: positions } = this.#ink;
     const count = this.#count++;
     if (count === 0) this.#start = at;
-    const live: number[] = [];
-    for (const place of this.#live) {
+    let kept = 0;
+    for (let i = 0; i < this.#liveCount; i++) {
+      const place = this.#live[i] ?? 0;
       const expected = text.charCodeAt(place + count);
       // A message begins with a capital where the text it repeats may not.
       if (expected !== unit && !(count === 0 && sameLetter(expected, unit))) continue;
-      this.#reached.set(place, count + 1);
-      if (place + count + 1 < text.length) live.push(place);
-      else this.done.push({ from: positions[place] ?? 0, start: this.#start, end: at + 1 });
+      const from = positions[place] ?? 0;
+      if (place === 0) this.#topReached = count + 1;
+      if (from === this.#watched) this.#watchedReached = count + 1;
+      if (place + count + 1 < text.length) this.#live[kept++] = place;
+      else this.done.push({ from, start: this.#start, end: at + 1 });
     }
-    this.#live = live;
+    this.#liveCount = kept;
   }
 }
 
-/** Indexes into the ink at which a pass may have gone on: the top, and the last 4,000 that `may` allows. Ascending. */
+/** Indexes into the ink at which a pass may have gone on: the top, and those of the last 4,000 that `may` allows. Ascending. */
 export function placesIn(ink: Ink, may: (position: number) => boolean): number[] {
   const places: number[] = ink.text.length > 0 ? [0] : [];
   for (let index = Math.max(1, ink.text.length - WINDOW); index < ink.text.length; index++)

@@ -60,7 +60,7 @@ export class NewTurn {
     if (this.#aligner.live && !whole) return HOLD;
     const repeat = this.#repeats(head, whole);
     if (repeat !== null) return repeat;
-    const reachedFromTop = this.#aligner.reachedFrom(0);
+    const reachedFromTop = this.#aligner.reachedFromTop;
     if (reachedFromTop > 0 && this.#provesFromTop(reachedFromTop)) return discard("restart_diverged");
     if (this.#meeting === "wait") this.#meeting = meet(this.#sent, head, whole);
     const meeting = this.#meeting;
@@ -82,7 +82,7 @@ export class NewTurn {
       done.length === 1 &&
       proves(again, standsAt(this.#sent, match.from) === "line") &&
       (this.#breaksIn(match) || this.#isRestart(match));
-    if (!certain || this.#aligner.reachedFrom(0) > inkOf(again).text.length) return discard("ambiguous");
+    if (!certain || this.#aligner.reachedFromTop > inkOf(again).text.length) return discard("ambiguous");
     const start = landing(this.#sent, head, match, this.#sent.length, whole);
     if (start === "wait") return HOLD;
     if (start === null) return discard("ambiguous");

@@ -1,7 +1,8 @@
 import { Aligner, type Match, placesIn } from "./aligner.ts";
 import { inkEnd, inkStart, isBlank, startsWord } from "./characters.ts";
+import { Fresh } from "./fresh.ts";
 import { type Ink, inkOf, proves, provesRestart, repeatsItself, standsAt } from "./ink.ts";
-import { gluesFenceLine, goesOnMidSentence } from "./joint.ts";
+import { goesOnMidSentence } from "./joint.ts";
 import { landing, sameSpacing } from "./landing.ts";
 import { LANGUAGE_HEAD, Tongue } from "./language.ts";
 import { Opening } from "./opening.ts";
@@ -10,10 +11,6 @@ import { type Discard, discard, HOLD, type Joint, type Seam, type SeamVerdict } 
 
 /** Ink with which a model that went straight on, its space included, shows that it did. */
 const ENOUGH_STRAIGHT = 3;
-/** Units of ink that make a loop when they come again right away. */
-const LEAST_LOOP = 8;
-/** What came again is compared with what follows up to this length. */
-const LONGEST_LOOP = 200;
 /** A head that cannot be joined is read this far to tell why: the next request depends on it. */
 const REASON_HEAD = 120;
 /** Units of a head that seems to run ahead before it is taken for text and not for a remark. */
@@ -51,7 +48,8 @@ export class NudgedSeam implements Seam {
   /** Where the aligned part of the head begins, after an opening that was passed over. */
   #from = 0;
   #head = "";
-  #ownTongue: Tongue | null = null;
+  /** The place that was found, and what must hold of the text after it. */
+  #joint: { readonly match: Match; readonly start: number; readonly fresh: Fresh } | null = null;
 
   constructor({ sent, anchor, seen }: Nudged) {
     this.#sent = sent;
@@ -64,7 +62,7 @@ export class NudgedSeam implements Seam {
       this.#ink,
       (at) => at === this.#straight || at === this.#anchorAt || (at <= this.#partialEnd && startsWord(sent, at)),
     );
-    this.#aligner = new Aligner(this.#ink, this.#places);
+    this.#aligner = new Aligner(this.#ink, this.#places, this.#anchorAt);
   }
 
   push(text: string): SeamVerdict {
@@ -95,25 +93,33 @@ export class NudgedSeam implements Seam {
 
   /** null: what came again proves nothing. */
   #aligned(whole: boolean): SeamVerdict | null {
-    const { done } = this.#aligner;
-    const match = done.find((one) => this.#proves(one));
-    if (match === undefined) return null;
-    // Done in order of length, the shortest first: all that is done besides is another reading.
-    if (!this.#restarts(match, done) && (done.length > 1 || this.#mayBeStraight(match))) return discard("ambiguous");
-    // The top was followed further than this match reaches: begun anew, and then told differently.
-    if (match.from !== this.#anchorAt && this.#aligner.reachedFrom(0) > inkOf(this.#sent.slice(match.from)).text.length)
-      return discard("ambiguous");
-    const start = landing(this.#sent, this.#head, match, this.#straight, whole);
-    if (start === "wait") return HOLD;
-    if (start === null)
-      return discard(sameSpacing(this.#sent, this.#head, match, this.#straight) ? "diverged" : "ambiguous");
-    const glued = gluesFenceLine(this.#sent, this.#head.slice(start), whole);
-    if (glued !== "no") return glued === "wait" ? HOLD : discard("diverged");
-    const again = this.#comesAgain(match, whole);
-    if (again !== "no") return again === "wait" ? HOLD : discard("loop");
-    const language = this.#keepsLanguage(start, whole);
-    if (language !== "yes") return language === "wait" ? HOLD : discard("language");
+    if (this.#joint === null) {
+      const match = this.#match();
+      if (match === null) return null;
+      if (match === "ambiguous") return discard("ambiguous");
+      const start = landing(this.#sent, this.#head, match, this.#straight, whole);
+      if (start === "wait") return HOLD;
+      if (start === null)
+        return discard(sameSpacing(this.#sent, this.#head, match, this.#straight) ? "diverged" : "ambiguous");
+      this.#joint = { match, start, fresh: new Fresh(this.#sent, match.from, this.#partialEnd) };
+    }
+    const { match, start, fresh } = this.#joint;
+    const wrong = fresh.verdict(this.#head.slice(start), whole);
+    if (wrong !== null) return wrong === "wait" ? HOLD : discard(wrong);
     return { do: "release", drop: start, overlap: this.#sent.length - match.from, how: this.#how(match) };
+  }
+
+  /** The one place from which the model went on; null where nothing proves one. */
+  #match(): Match | "ambiguous" | null {
+    const { done } = this.#aligner;
+    const longest = done.at(-1);
+    if (longest === undefined || !done.some((one) => this.#proves(one))) return null;
+    if (this.#isRestart(done, longest)) return longest;
+    // All else that is done is another reading of the same words.
+    if (done.length > 1 || this.#mayBeStraight(longest)) return "ambiguous";
+    if (longest.from === this.#anchorAt) return longest;
+    // The top was followed further than this reaches: begun anew, and then told differently.
+    return this.#aligner.reachedFromTop > inkOf(this.#sent.slice(longest.from)).text.length ? "ambiguous" : longest;
   }
 
   #proves(match: Match): boolean {
@@ -126,16 +132,11 @@ export class NudgedSeam implements Seam {
     return literal && match.from === this.#straight && again.length >= ENOUGH_STRAIGHT;
   }
 
-  #restarts(match: Match, done: readonly Match[]): boolean {
-    const first = inkStart(this.#sent);
-    if (match.from !== first && done.at(-1)?.from !== first) return false;
-    if (done.some((other) => other.from !== first && this.#isHalf(other))) return false;
-    return provesRestart(this.#sent);
-  }
-
-  /** The text repeats itself: what came again is half of it or more. */
-  #isHalf(other: Match): boolean {
-    return (this.#inkEnd - other.from) * 2 >= this.#inkEnd;
+  /** All of a long text from the top, and no text that is its own beginning over again. */
+  #isRestart(done: readonly Match[], longest: Match): boolean {
+    if (longest.from !== inkStart(this.#sent) || !provesRestart(this.#sent)) return false;
+    const next = done.at(-2);
+    return next === undefined || (this.#inkEnd - next.from) * 2 < this.#inkEnd;
   }
 
   /**
@@ -145,28 +146,6 @@ export class NudgedSeam implements Seam {
   #mayBeStraight(match: Match): boolean {
     if (this.#straight < this.#sent.length) return false;
     return match.from !== this.#anchorAt || standsAt(this.#sent, match.from) !== "middle";
-  }
-
-  /** Whether the model, come to the end of what it was shown, begins once more with what it began with: a loop, not a reply. */
-  #comesAgain(match: Match, whole: boolean): "yes" | "no" | "wait" {
-    const copied = inkOf(this.#sent.slice(match.from, this.#partialEnd)).text.length;
-    if (copied < LEAST_LOOP) return "no";
-    const came = inkOf(this.#head.slice(match.start)).text;
-    const [once, next] = [came.slice(0, Math.min(copied, LONGEST_LOOP)), came.slice(copied)];
-    if (next.startsWith(once)) return "yes";
-    return once.startsWith(next) && !whole ? "wait" : "no";
-  }
-
-  #keepsLanguage(start: number, whole: boolean): "yes" | "no" | "wait" {
-    const fresh = this.#head.slice(start, start + LANGUAGE_HEAD);
-    const reading = this.#tongue().reads(fresh);
-    if (reading === "unknown") return whole || fresh.length >= LANGUAGE_HEAD ? "yes" : "wait";
-    return reading === "same" ? "yes" : "no";
-  }
-
-  #tongue(): Tongue {
-    this.#ownTongue ??= new Tongue(this.#sent.slice(-LANGUAGE_TAIL));
-    return this.#ownTongue;
   }
 
   #how(match: Match): Joint {
@@ -196,7 +175,7 @@ export class NudgedSeam implements Seam {
     const rest = this.#head.slice(end);
     this.#head = this.#head.slice(0, end);
     this.#from = end;
-    this.#aligner = new Aligner(this.#ink, this.#places);
+    this.#aligner = new Aligner(this.#ink, this.#places, this.#anchorAt);
     for (let i = 0; i < rest.length; i++) this.#take(rest.charAt(i));
   }
 
@@ -215,12 +194,13 @@ export class NudgedSeam implements Seam {
 
   #why(): Discard {
     if (isRemark(this.#head)) return "comment_only";
-    if (this.#head.length >= LANGUAGE_HEAD && this.#tongue().reads(this.#head) === "other") return "language";
+    const tongue = new Tongue(this.#sent.slice(-LANGUAGE_TAIL));
+    if (this.#head.length >= LANGUAGE_HEAD && tongue.reads(this.#head) === "other") return "language";
     if (this.#aligner.done.length > 0) return "no_alignment";
-    const fromTop = this.#aligner.reachedFrom(0);
+    const fromTop = this.#aligner.reachedFromTop;
     if (fromTop > 0 && proves(this.#sent.slice(0, (this.#ink.at[fromTop - 1] ?? 0) + 1), false))
       return "restart_diverged";
     const anchor = inkOf(this.#sent.slice(this.#anchorAt, this.#partialEnd)).text.length;
-    return this.#aligner.reachedFrom(this.#ink.at.indexOf(this.#anchorAt)) >= anchor ? "diverged" : "no_alignment";
+    return this.#aligner.reachedFromWatched >= anchor ? "diverged" : "no_alignment";
   }
 }

@@ -91,7 +91,7 @@ export class ResumedSeam implements Seam {
     if (given === "wait") return HOLD;
     const fence = this.#fence !== null && /[\n\r]$/.test(sent) ? fenceAgain(this.#fence, body.slice(given), whole) : 0;
     if (fence === "wait") return HOLD;
-    return this.#release(start + given + fence, given > 0 || this.#newTurn?.resumed === true ? "resumed" : "plain");
+    return this.#release(start + given + fence, this.#newTurn?.resumed === true ? "resumed" : "plain");
   }
 
   #release(drop: number, how: Joint): SeamVerdict {
