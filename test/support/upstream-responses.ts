@@ -29,7 +29,7 @@ export function responsesWriter(scene: Scene): Writer {
   const at = (item: Item, content: boolean): JsonObject => ({
     item_id: item.id,
     ...(numbered ? { output_index: item.output } : {}),
-    ...(content ? { content_index: 0 } : {}),
+    ...(content && numbered ? { content_index: 0 } : {}),
   });
   const place = (item: Item): JsonObject => (numbered ? { output_index: item.output } : {});
 
