@@ -23,6 +23,17 @@ const PER_FILE_BYTE = 1;
  * @param bodyBytes length of the request's JSON in UTF-8
  */
 export function ceiling(pieces: readonly Piece[], bodyBytes: number, model: string): number {
+  let media = 0;
+  for (const piece of pieces) {
+    if (piece.kind === "image") media += mostImageTokens(model);
+    else if (piece.kind === "audio") media += PER_AUDIO_BYTE * piece.base64.length;
+    else if (piece.kind === "file") media += PER_FILE_BYTE * piece.base64.length;
+  }
+  return textCeiling(pieces, bodyBytes, model) + Math.ceil(media);
+}
+
+/** The same of all but pictures, sounds and files. */
+export function textCeiling(pieces: readonly Piece[], bodyBytes: number, model: string): number {
   let tokens = bodyBytes;
   let anyMessage = false;
   let anyTool = false;
@@ -42,13 +53,11 @@ export function ceiling(pieces: readonly Piece[], bodyBytes: number, model: stri
         anyTool = true;
         break;
       case "image":
-        tokens += mostImageTokens(model) - piece.url.length;
+        tokens -= piece.url.length;
         break;
       case "audio":
-        tokens += PER_AUDIO_BYTE * piece.base64.length - piece.base64.length;
-        break;
       case "file":
-        tokens += PER_FILE_BYTE * piece.base64.length;
+        tokens -= piece.base64.length;
         break;
       case "tokens":
       case "schema":

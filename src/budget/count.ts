@@ -1,11 +1,12 @@
 import type { Piece } from "../core/ask.ts";
 import { Anchors } from "./anchors.ts";
 import { type Calibration, estimate, isOverthrown, learn, startOf } from "./calibrate.ts";
-import { ceiling } from "./ceiling.ts";
+import { ceiling, textCeiling } from "./ceiling.ts";
 import { type Family, familyOf, UNKNOWN_FAMILY } from "./families.ts";
 import { addPiece, at, type Features, noFeatures, textOf } from "./features.ts";
 import { mix } from "./identity.ts";
 import { mediaCost } from "./media.ts";
+import { predict } from "./regression.ts";
 import type { Encoding } from "./tokenizer/encoding.ts";
 import type { Measure } from "./tokenizer/measure.ts";
 
@@ -128,12 +129,13 @@ export function createCounter(measure: Measurer): Counter {
       known.calibration = learn(before, evidence, reported);
       if (evidence.base > 0 && Math.abs(reported - count.tokens) > count.bound) known.misses++;
       if (known.calibration === before) return;
+      // A report that surprises may be wrong: nothing is built on it.
+      if (known.calibration.strikes === 0) anchors.set(evidence.id, reported);
       if (isOverthrown(known.calibration)) {
         // Whatever its name says, it is not of that family; nor is it what it was.
         known.calibration = startOf({ ...UNKNOWN_FAMILY, encoding: familyOf(target.model).encoding });
         known.misses = 0;
       }
-      anchors.set(evidence.id, reported);
     },
 
     calibration: (upstream, model) => models.get(keyOf(upstream, model))?.calibration ?? null,
@@ -159,28 +161,30 @@ export function createCounter(measure: Measurer): Counter {
     const { calibration } = known;
     const whole = featuresOf(pieces, measured);
     const media = mediaOf(pieces, target.model);
-    const most = ceiling(pieces, target.bodyBytes, target.model);
+    const most = textCeiling(pieces, target.bodyBytes, target.model);
     const ids = identities(pieces, measured, mix(0, keyOf(target.upstream, target.model)));
 
-    const anchor = known.misses < MOST_MISSES && media.images + media.other === 0 ? anchorOf(pieces, ids) : NO_ANCHOR;
+    const anyMedia = media.images + media.other > 0;
+    const anchor = known.misses < MOST_MISSES && !anyMedia ? anchorOf(pieces, ids) : NO_ANCHOR;
     const features = anchor.piece === 0 ? whole : featuresOf(pieces.slice(anchor.piece), measured.slice(anchor.piece));
     if (anchor.piece > 0) features[at.extra("request")] = 0;
-    const text = estimate(calibration, features);
-    const joint = anchor.piece > 0 ? JOINT : 0;
     const again = anchor.piece > 0 && anchor.piece === pieces.length;
-
-    const tokens = Math.max(0, Math.min(most, Math.round(anchor.tokens + text.tokens + media.images + media.other)));
     const exact = again || (family.exact && calibration.nearness === "own" && isPlain(pieces));
-    const widest = Math.max(most - tokens, tokens - anchor.tokens);
-    const bound = exact ? 0 : Math.ceil(Math.min(text.bound + joint + media.bound, widest));
+
+    const beyond = estimate(calibration, features);
+    const text = Math.max(0, Math.min(most, Math.round(anchor.tokens + beyond.tokens)));
+    const tokens = text + media.images + media.other;
+    const widest = Math.max(most - text, text - anchor.tokens);
+    const joint = anchor.piece > 0 ? JOINT : 0;
+    const bound = exact ? 0 : Math.ceil(Math.min(beyond.bound + joint, widest) + media.bound);
 
     return {
       tokens,
       bound,
       method: exact ? "exact" : "estimate",
-      parts: partsOf(calibration, whole, tokens, media),
+      parts: partsOf(pieces, measured, calibration, text, media),
       evidence:
-        media.images + media.other === 0 && !again
+        !anyMedia && !again
           ? { id: ids[pieces.length] ?? 0, base: anchor.tokens, features: whole, beyond: features, most }
           : null,
     };
@@ -251,21 +255,43 @@ function isPlain(pieces: readonly Piece[]): boolean {
   return true;
 }
 
-/** Shares of the whole, in proportion to what each costs by itself. */
-function partsOf(calibration: Calibration, features: Features, tokens: number, media: MediaCosts): Count["parts"] {
-  const { mean } = calibration.belief;
-  const extra = (name: Parameters<typeof at.extra>[0]) =>
-    Math.max(0, (mean[at.extra(name)] ?? 0) * (features[at.extra(name)] ?? 0));
-  const toolText = features[at.extra("toolText")] ?? 0;
-  const schema = Math.round(extra("schemaText"));
-  const tools = Math.round(toolText + extra("toolText") + extra("tools") + extra("anyTools"));
-  const template = Math.round(extra("messages") + extra("calls") + extra("request"));
-  const rest = tokens - media.images - media.other - schema - tools - template;
+/** What of the text is tools, schema and template by what is believed; messages are the rest. */
+function partsOf(
+  pieces: readonly Piece[],
+  measured: readonly Measured[],
+  { belief }: Calibration,
+  text: number,
+  media: MediaCosts,
+): Count["parts"] {
+  const costOf = (some: (piece: Piece) => boolean) => {
+    const features = noFeatures();
+    for (const [i, piece] of pieces.entries()) {
+      const own = measured[i];
+      if (own !== undefined && some(piece)) addPiece(features, piece, own.measure);
+    }
+    features[at.extra("request")] = 0;
+    return predict(belief, features).mean;
+  };
+  const clip = (cost: number, most: number) => Math.max(0, Math.min(Math.round(cost), most));
+  const tools = clip(
+    costOf(({ kind }) => kind === "tool_definition"),
+    text,
+  );
+  const schema = clip(
+    costOf(({ kind }) => kind === "schema"),
+    text - tools,
+  );
+  const opened = pieces.filter((piece) => piece.kind === "text" && piece.opens).length;
+  const perMessage = belief.mean[at.extra("messages")] ?? 0;
+  const template = clip(
+    opened * perMessage + (opened > 0 ? (belief.mean[at.extra("request")] ?? 0) : 0),
+    text - tools - schema,
+  );
   return {
-    messages: Math.max(0, rest),
+    messages: text - tools - schema - template,
     tools,
     schema,
     images: media.images,
-    other: media.other + template + Math.min(0, rest),
+    other: template + media.other,
   };
 }
