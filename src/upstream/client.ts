@@ -1,6 +1,10 @@
 import diagnostics from "node:diagnostics_channel";
 import type { Readable } from "node:stream";
-import { Agent, type Dispatcher, EnvHttpProxyAgent, errors } from "undici";
+import type { Dispatcher } from "undici";
+// Its parts: the whole has fetch, caches and mocks too, and takes longer to load than all the rest of lastword.
+import errors from "undici/lib/core/errors.js";
+import Agent from "undici/lib/dispatcher/agent.js";
+import EnvHttpProxyAgent from "undici/lib/dispatcher/env-http-proxy-agent.js";
 import { type Loss, lossOf } from "./loss.ts";
 
 /** The only file that knows undici. Times in seconds are the callers' business; here nothing ever times out but the connect. */
