@@ -13,6 +13,7 @@ import { cleanPath } from "./http/path.ts";
 import { sendError, sendJson } from "./http/respond.ts";
 import { status } from "./http/status.ts";
 import { targetOf } from "./http/target.ts";
+import { stoppingFailure } from "./recovery/failures.ts";
 import type { Services } from "./services.ts";
 import { openAiShape, wireAt } from "./wire/index.ts";
 import type { Wire } from "./wire/wire.ts";
@@ -90,6 +91,7 @@ export function createApp(services: Services): App {
     socket.on("close", () => sockets.delete(socket));
   });
   server.on("upgrade", (_request, socket: Socket) => {
+    socket.on("error", () => undefined);
     const body = JSON.stringify(openAiShape.error(failure("not_supported", "WebSocket is not supported.")));
     socket.end(
       `HTTP/1.1 501 Not Implemented\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
@@ -99,10 +101,13 @@ export function createApp(services: Services): App {
     listen: (host, port) => listen(server, host, port),
     close: (drainSeconds) => {
       stopping.abort();
-      return drain(server, sockets, drainSeconds);
+      return drain(server, sockets, drainSeconds, () => services.running.end(stoppingFailure(drainSeconds)));
     },
   };
 }
+
+/** How long an ended reply may take to reach its client. */
+const LAST_WORDS_MS = 1_000;
 
 const OTHER = Symbol("not a full wire");
 
@@ -201,13 +206,23 @@ function listen(server: HttpServer, host: string, port: number): Promise<Listeni
   });
 }
 
-function drain(server: HttpServer, sockets: ReadonlySet<Socket>, drainSeconds: number): Promise<void> {
+/** Replies that are still running after `drainSeconds` are told to end; whoever has not read that to its end by then is cut off. */
+function drain(
+  server: HttpServer,
+  sockets: ReadonlySet<Socket>,
+  drainSeconds: number,
+  endReplies: () => void,
+): Promise<void> {
   return new Promise((resolve) => {
-    const late = setTimeout(() => {
-      for (const socket of sockets) socket.destroy();
+    let timer = setTimeout(() => {
+      endReplies();
+      server.closeIdleConnections();
+      timer = setTimeout(() => {
+        for (const socket of sockets) socket.destroy();
+      }, LAST_WORDS_MS);
     }, drainSeconds * 1000);
     server.close(() => {
-      clearTimeout(late);
+      clearTimeout(timer);
       resolve();
     });
     server.closeIdleConnections();

@@ -3,8 +3,9 @@ import { admit } from "./budget/admit.ts";
 import type { Config } from "./config/load.ts";
 import { capsFor, policyFor } from "./config/policy.ts";
 import type { Ask, WireName } from "./core/ask.ts";
-import { ERRORS, type Failure, failure, Refused } from "./core/error.ts";
+import { ERRORS, type Failure, failure, Left, Refused } from "./core/error.ts";
 import { isObject, type JsonObject, parseJson } from "./core/json.ts";
+import { until } from "./core/until.ts";
 import type { Live } from "./events/event.ts";
 import { readBody } from "./http/body.ts";
 import { credentials, requestHeaders } from "./http/headers.ts";
@@ -38,16 +39,12 @@ export async function exchange(
   let run: Run | null = null;
   let job: Job | null = null;
   let place: (() => void) | null = null;
-  let left = false;
-  let stopWaiting: (() => void) | null = null;
-  const leave = () => {
-    left = true;
-    stopWaiting?.();
-    run?.leave();
-  };
-  const onLeave = (stop: (() => void) | null) => {
-    stopWaiting = stop;
-  };
+  // Aborted by whatever ends the request from outside, with the reason: the client has left, or lastword stops.
+  const over = new AbortController();
+  const { signal } = over;
+  const leave = () => over.abort(new Left());
+  signal.addEventListener("abort", () => run?.end(signal.reason));
+  const unlist = services.running.add((why) => over.abort(new Refused(why)));
   response.on("close", () => {
     // A run that others may attach to is left by its recording, once nobody reads it any more.
     if (!response.writableFinished && shared === null) leave();
@@ -55,36 +52,37 @@ export async function exchange(
   let end: RunEnd;
   try {
     const options = requestOptions(request.headers);
-    const bytes = await readBody(request, config.limits.maxBodyBytes);
+    const bytes = await until(readBody(request, config.limits.maxBodyBytes), signal);
     const claim = claimed(services, config, wire, request, bytes);
     if (claim.is === "conflict") throw new Refused(conflict());
     if (claim.is === "same") {
       claim.run.recording.attach(response, true);
-      const shown = await claim.run.end;
-      finish(services, live, left ? CANCELED : shown, null, null);
-      return;
+      end = await until(claim.run.end, signal);
+    } else {
+      if (claim.run !== null) {
+        shared = claim.run;
+        outlet = shared.recording;
+        shared.recording.attach(response, false);
+        shared.onAbandoned(leave);
+      }
+      job = await until(prepare(services, config, { wire, request, options, bytes, outlet, live, signal }), signal);
+      place = await placeAt(config.limits, job, signal);
+      run = new Run(job, services.shared);
+      end = await run.go();
     }
-    if (claim.run !== null) {
-      shared = claim.run;
-      outlet = shared.recording;
-      shared.recording.attach(response, false);
-      shared.onAbandoned(leave);
-    }
-    job = await prepare(services, config, { wire, request, options, bytes, outlet, live });
-    place = await placeAt(config.limits, job, onLeave);
-    run = left ? null : new Run(job, services.shared);
-    end = (await run?.go()) ?? CANCELED;
   } catch (error) {
-    if (left) end = CANCELED;
+    const why = signal.aborted ? signal.reason : error;
+    if (why instanceof Left) end = CANCELED;
     else {
-      const refusal = error instanceof Refused ? error.failure : services.fault(error);
+      const refusal = why instanceof Refused ? why.failure : services.fault(why);
       end = { outcome: outcomeOf(refusal), cause: null, code: refusal.code };
-      const headers = { ...ownHeaders(live), ...(error instanceof Refused ? error.headers : {}) };
+      const headers = { ...ownHeaders(live), ...(why instanceof Refused ? why.headers : {}) };
       if (shared === null) sendError(response, refusal, wire, headers);
       else answer(outlet, refusal, wire, headers);
     }
   }
   place?.();
+  unlist();
   finish(services, live, end, job, run);
   shared?.settle(end);
 }
@@ -119,9 +117,10 @@ async function prepare(
     readonly bytes: Buffer;
     readonly outlet: Outlet;
     readonly live: Live;
+    readonly signal: AbortSignal;
   },
 ): Promise<Job> {
-  const { wire, request, options, bytes, outlet, live } = of;
+  const { wire, request, options, bytes, outlet, live, signal } = of;
   const readAt = performance.now();
   const asked = wire.read(objectOf(bytes));
   const policy = policyFor(config, asked.model);
@@ -155,6 +154,7 @@ async function prepare(
     strict: caps === "strict",
     authorization,
     bytes: bytes.length,
+    signal,
   });
   live.window = plan.known.window;
   live.promptTokens = plan.prompt?.tokens ?? null;

@@ -13,6 +13,7 @@ import { createTallies, type Tallies } from "./events/tally.ts";
 import type { Traces } from "./events/traces.ts";
 import { createGuard, type Guard } from "./http/guard.ts";
 import { Replays } from "./http/replays.ts";
+import { Running } from "./http/running.ts";
 import type { Shared } from "./recovery/job.ts";
 import { Validator } from "./schema/validator.ts";
 import { type Client, createClient } from "./upstream/client.ts";
@@ -52,6 +53,7 @@ export interface Services {
   readonly counter: Counter;
   readonly knowledge: Knowledge;
   readonly replays: Replays;
+  readonly running: Running;
   readonly shared: Shared;
 }
 
@@ -127,6 +129,7 @@ export function createServices(options: ServicesOptions): Services {
     windows,
     knowledge,
     replays,
+    running: new Running(),
     counter,
     shared: { bus, knowledge, windows, counter, validate: validator.validate, fault },
   };

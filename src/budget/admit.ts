@@ -28,6 +28,8 @@ export interface Applicant {
   readonly authorization: string | null;
   /** Length of the body as it came. */
   readonly bytes: number;
+  /** Aborts what is asked of the server for this request. */
+  readonly signal: AbortSignal;
 }
 
 /**
@@ -82,7 +84,7 @@ async function counted(counter: Counter, of: Applicant, input: PlanInput, target
   const estimating = counter.count(pieces, target);
   const estimate = estimating instanceof Promise ? await estimating : estimating;
   if (of.dialect.count === undefined || !straddles({ ...input, count: estimate })) return estimate;
-  const exact = await of.dialect.count(of.server.query(of.authorization), of.ask, of.ask.body);
+  const exact = await of.dialect.count(of.server.query(of.authorization, of.signal), of.ask, of.ask.body);
   if (exact === null) return estimate;
   counter.learn(estimate, target, exact);
   return { ...estimate, tokens: exact, bound: 0, method: "exact" };

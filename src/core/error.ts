@@ -42,6 +42,14 @@ export function failure(code: ErrorCode, message: string, facts: Facts = {}, par
   return { code, message, param, facts };
 }
 
+/** The client has left: there is nobody to be told anything. */
+export class Left extends Error {
+  constructor() {
+    super("client left");
+    this.name = "Left";
+  }
+}
+
 /** Thrown by readers of a request; carries what the client is told. */
 export class Refused extends Error {
   readonly failure: Failure;

@@ -17,6 +17,13 @@ export function deadlineFailure(job: Job): Failure {
   });
 }
 
+/** lastword itself stops, and the reply has not ended in the time that it had for that. */
+export function stoppingFailure(drainSeconds: number): Failure {
+  return failure("deadline_exceeded", `lastword is stopping, and gave running replies ${drainSeconds} s to end.`, {
+    drain_seconds: drainSeconds,
+  });
+}
+
 /** The prompt does not fit, as the server showed by its silence or by its own numbers. */
 export function overflowFailure(job: Job, prompt: number | null, window: number | null): Failure {
   const facts = { window, prompt_tokens: prompt, requested: job.ask.cap?.tokens ?? null };

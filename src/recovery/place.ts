@@ -9,38 +9,37 @@ interface Limits {
 
 /**
  * A place at the upstream; waits in line for one. @returns what gives it back
- * @throws Refused `overloaded` where the line is full, or the deadline comes first
+ * @throws Refused `overloaded` where the line is full, or the deadline comes first; the signal's reason where that aborts
  */
-export async function placeAt(
-  limits: Limits,
-  job: Job,
-  onLeave: (stop: (() => void) | null) => void,
-): Promise<() => void> {
+export async function placeAt(limits: Limits, job: Job, over: AbortSignal): Promise<() => void> {
   const { maxInflight, maxQueued } = limits;
   const place = job.server.slots.enter(maxInflight, maxQueued);
   if (place === null) throw new Refused(overloaded(job, maxInflight, maxQueued));
-  if (place.entered !== null) {
-    job.live.phase = "queued";
-    const late = await waited(place.entered, job.deadlineAt - performance.now(), onLeave);
-    if (late) {
-      place.leave();
-      throw new Refused(deadlineFailure(job));
-    }
+  if (place.entered === null) return place.leave;
+  job.live.phase = "queued";
+  try {
+    await turn(place.entered, job, over);
+    return place.leave;
+  } catch (error) {
+    place.leave();
+    throw error;
   }
-  return place.leave;
 }
 
-/** Waits for one of three: the place, the deadline (true), or the client's leaving. */
-function waited(entered: Promise<void>, ms: number, onLeave: (stop: (() => void) | null) => void): Promise<boolean> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(() => resolve(true), Math.max(0, ms));
-    const done = () => {
+/** Waits for one of three: the place, the deadline, or the request's being over. */
+function turn(entered: Promise<void>, job: Job, over: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const settle = (how: () => void) => {
       clearTimeout(timer);
-      onLeave(null);
-      resolve(false);
+      over.removeEventListener("abort", end);
+      how();
     };
-    onLeave(done);
-    void entered.then(done);
+    const end = () => settle(() => reject(over.reason));
+    const late = () => settle(() => reject(new Refused(deadlineFailure(job))));
+    const timer = setTimeout(late, Math.max(0, job.deadlineAt - performance.now()));
+    over.addEventListener("abort", end);
+    if (over.aborted) end();
+    void entered.then(() => settle(resolve));
   });
 }
 

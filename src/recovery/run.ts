@@ -1,6 +1,6 @@
 import { silentlyTruncated } from "../budget/truncation.ts";
 import type { Attempt, AttemptResult, Cause, Outcome, Warning } from "../core/cut.ts";
-import { type Failure, failure } from "../core/error.ts";
+import { type Failure, failure, Refused } from "../core/error.ts";
 import type { Fault } from "../core/part.ts";
 import { callsOf, type Reply, textOf } from "../core/reply.ts";
 import { isLoop } from "../stitch/repetition.ts";
@@ -53,6 +53,8 @@ export class Run {
   #landed: ((landing: Landing) => void) | null = null;
   #wake: (() => void) | null = null;
   #left = false;
+  /** Why nothing further may begin. */
+  #stopped: Failure | null = null;
   #cutAt: number | null = null;
 
   constructor(job: Job, shared: Shared) {
@@ -72,10 +74,13 @@ export class Run {
     this.#state = begin(asked, job.plan.cap?.tokens ?? asked, ways);
   }
 
-  /** The client has left: everything of this request ends at once. */
-  leave(): void {
-    this.#left = true;
-    this.#interrupt({ kind: "aborted" });
+  /** Ends the request from outside and at once: with nothing more where the client has left, else as honestly as may be. */
+  end(why: unknown): void {
+    if (why instanceof Refused) this.#stop(why.failure);
+    else {
+      this.#left = true;
+      this.#interrupt({ kind: "aborted" });
+    }
   }
 
   async go(): Promise<RunEnd> {
@@ -131,8 +136,9 @@ export class Run {
     const job = this.#job;
     if (send.waitSeconds > 0) await this.#sleep(send.waitSeconds);
     if (this.#left) return null;
-    // It may have come between two passes, when there was nothing to interrupt.
-    if (performance.now() >= job.deadlineAt) return { on: "timeout", failure: deadlineFailure(job) };
+    // Time may have run out between two passes, when there was nothing to interrupt.
+    const late = this.#stopped ?? (performance.now() >= job.deadlineAt ? deadlineFailure(job) : null);
+    if (late !== null) return { on: "timeout", failure: late };
     const joins = this.#draft.keep(send);
     if (!joins) for (const pass of this.spent) pass.share = 0;
     const request = passRequest(job, this.#shared, send, this.#corrections, this.#draft.known, this.#discarded);
@@ -241,7 +247,7 @@ export class Run {
       case "expired":
         if (reader.started) this.#draft.close(reader);
         else this.#draft.nothing();
-        return { on: "timeout", failure: deadlineFailure(job) };
+        return { on: "timeout", failure: landing.failure };
       case "plain":
         return this.#plain(send, request, reader, landing);
       case "streamed":
@@ -575,7 +581,12 @@ export class Run {
   /** A pass that is flowing is ended by the deadline only if it is a hard one. */
   #expire(): void {
     if (this.#job.live.phase === "flowing" && !this.#job.deadlineHard) return;
-    this.#interrupt({ kind: "expired" });
+    this.#stop(deadlineFailure(this.#job));
+  }
+
+  #stop(failure: Failure): void {
+    this.#stopped = failure;
+    this.#interrupt({ kind: "expired", failure });
   }
 
   #interrupt(landing: Landing): void {

@@ -1,6 +1,7 @@
 import type { Readable } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import { Bytes } from "../core/bytes.ts";
+import type { Failure } from "../core/error.ts";
 import { asObject, type JsonObject, parseJson } from "../core/json.ts";
 import type { Fault } from "../core/part.ts";
 import type { Call } from "../upstream/client.ts";
@@ -42,9 +43,9 @@ export type Landing =
   | { readonly kind: "stalled"; readonly limit: "first_byte" | "idle"; readonly seconds: number }
   /** The reader threw: a fault of lastword's own. */
   | { readonly kind: "failed"; readonly error: unknown }
-  /** Ended from outside: the client left, or the deadline came. */
+  /** Ended from outside: the client left, or time is up. */
   | { readonly kind: "aborted" }
-  | { readonly kind: "expired" };
+  | { readonly kind: "expired"; readonly failure: Failure };
 
 export type Headers = Record<string, string | string[] | undefined>;
 

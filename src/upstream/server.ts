@@ -81,8 +81,11 @@ export class Server {
     return this.#client.call({ origin: this.base.origin, path: full, method, headers, body }, listener);
   }
 
-  /** Authorization for a question of ours: the configured key, else the client's own within its own request. */
-  query(clientAuthorization: string | null = null): Query {
+  /**
+   * Asks what generates nothing, authorised by the configured key, else by the client's own within its own request.
+   * An aborted `signal` ends the asking: the answer is null then.
+   */
+  query(clientAuthorization: string | null = null, signal: AbortSignal | null = null): Query {
     const authorization = this.authorization ?? clientAuthorization;
     return (method, where, path, body) =>
       new Promise((resolve) => {
@@ -94,14 +97,18 @@ export class Server {
         let status = 0;
         const done = (answer: { status: number; json: unknown } | null) => {
           clearTimeout(timer);
+          signal?.removeEventListener("abort", giveUp);
           resolve(answer);
         };
-        // Before the call: one that fails at once is done before it is made.
-        const timer = setTimeout(() => {
+        const giveUp = () => {
           call.abort();
           done(null);
-        }, QUERY_MS);
+        };
+        // Before the call: one that fails at once is done before it is made.
+        const timer = setTimeout(giveUp, QUERY_MS);
         timer.unref();
+        signal?.addEventListener("abort", giveUp);
+        if (signal?.aborted === true) giveUp();
         const call = this.call(
           method,
           `${where === "v1" ? this.v1 : this.root}${path}`,
@@ -114,10 +121,7 @@ export class Server {
             data: (chunk) => {
               size += chunk.length;
               if (size <= MOST_QUERY_BYTES) chunks.push(chunk);
-              else {
-                call.abort();
-                done(null);
-              }
+              else giveUp();
             },
             end: () => {
               const json = parseJson(Buffer.concat(chunks).toString("utf8"));

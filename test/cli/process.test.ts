@@ -153,7 +153,7 @@ describe("stopping", () => {
     agent.destroy();
   });
 
-  posix("what is still running after drainSeconds is ended", async () => {
+  posix("what is still running after drainSeconds is ended, and said to be cut", async () => {
     await using upstream = await startUpstream({ dialect: "generic" });
     upstream.next(say("Hel"), pause());
     const path = configFile(
@@ -165,7 +165,10 @@ describe("stopping", () => {
     await live.until("Hel");
     command.kill("SIGTERM");
     expect(await command.ended).toBe(0);
-    expect((await live.done).broken).toBe(true);
+    const cut = await live.done;
+    expect(cut.broken).toBe(false);
+    expect(cut.finish()).toBe("length");
+    expect(cut.ended).toBe(true);
   });
 });
 
