@@ -4,7 +4,7 @@ import { createServer } from "node:net";
 import { fileURLToPath } from "node:url";
 import { type Core, pinned } from "./machine.ts";
 
-/** Path of a script that was bundled beside this one. */
+/** A script that was bundled with this one, by its path in `bench`. */
 export function script(name: string): string {
   return fileURLToPath(new URL(`./${name}.js`, import.meta.url));
 }

@@ -21,11 +21,11 @@ export class Harness {
     this.folder = folder;
     this.#upstream = upstream;
     this.upstreamPort = upstreamPort;
-    this.#load = forkPinned("harness", "load");
+    this.#load = forkPinned("harness", "load/main");
   }
 
   static async start(folder: string): Promise<Harness> {
-    const upstream = forkPinned("harness", "upstream");
+    const upstream = forkPinned("harness", "upstream/main");
     const [{ port }] = (await once(upstream, "message")) as [{ port: number }];
     return new Harness(folder, upstream, port);
   }
@@ -42,7 +42,7 @@ export class Harness {
       return report.tallies;
     } catch (error) {
       load.kill("SIGKILL");
-      this.#load = forkPinned("harness", "load");
+      this.#load = forkPinned("harness", "load/main");
       throw error;
     } finally {
       clearTimeout(timer);

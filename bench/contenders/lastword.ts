@@ -13,7 +13,7 @@ models:
 export async function startLastword(upstreamPort: number, folder: string, probe?: LoopProbe): Promise<Running> {
   const file = join(folder, `lastword-${upstreamPort}.yaml`);
   writeFileSync(file, CONFIG(upstreamPort));
-  const preload = probe === undefined ? [] : ["--import", script("loop-probe")];
+  const preload = probe === undefined ? [] : ["--import", script("contenders/loop-probe")];
   const command = [process.execPath, ...preload, "dist/main.js", "serve", "--config", file, "--port", "0"];
   const env = { ...process.env, ...(probe === undefined ? {} : { LASTWORD_BENCH_PROBE: probe.file }) };
   const server = spawnPinned("contender", command, env);

@@ -29,7 +29,7 @@ export type Prompt =
   | { readonly hostile: HostileKind };
 
 /** Each connection sends one request after the other: for so long, so many in all, or as long as the groups that end by themselves. */
-export type Until = { readonly seconds: number } | { readonly requests: number } | "the others";
+type Until = { readonly seconds: number } | { readonly requests: number } | "the others";
 
 export interface Job {
   readonly port: number;

@@ -3,7 +3,7 @@ import { type ModelName, SCENARIOS, stampText } from "../scenarios.ts";
 
 /** Bytes of whole HTTP answers and of single events, in the shape that vLLM gives them. */
 
-export function answer(status: string, body: string): Buffer {
+function answer(status: string, body: string): Buffer {
   return Buffer.from(
     `HTTP/1.1 ${status}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
   );
@@ -47,7 +47,7 @@ export function plainReply(model: ModelName, promptBytes: number): Buffer {
 
 export const STREAM_HEAD =
   "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream; charset=utf-8\r\ntransfer-encoding: chunked\r\n\r\n";
-export const STREAM_END = "0\r\n\r\n";
+const STREAM_END = "0\r\n\r\n";
 
 /** One SSE event in a chunk of its own, as uvicorn writes it. */
 function event(data: string): string {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { demo } from "../../src/cli/demo.ts";
+import { startProxy } from "../support/proxy.ts";
 
 class Paper {
   readonly isTTY: boolean;
@@ -24,7 +25,27 @@ const passive = (closed: string[]) => async (upstreamUrl: string) => ({
   },
 });
 
+/** The proxy as it is, which has to find out for itself what stands behind it. */
+const real = async (upstreamUrl: string) => {
+  const upstream = { url: upstreamUrl, dialect: "generic" } as const;
+  const upstreams = [{ name: "demo", url: upstreamUrl, dialect: "auto" }];
+  const proxy = await startProxy(upstream, { upstreams });
+  return { url: proxy.root, close: () => proxy.close() };
+};
+
 describe("lastword demo", () => {
+  test.each([
+    [false, "2. prefill (the server goes on with its own message): 35 tokens"],
+    [true, "2. nudge (asked to go on from its last words)"],
+  ])("shows a reply made whole, and exits with 0; nudged: %s", async (nudge, told) => {
+    const paper = new Paper(false);
+    expect(await demo({ keep: false, nudge }, real, paper)).toBe(0);
+    expect(paper.text).toContain("-- CUT OFF: finish_reason length --");
+    expect(paper.text).toContain("-- WHOLE: finish_reason stop --");
+    expect(paper.text).toContain("1. first (the request as it came): 80 tokens of at most 80, cut off");
+    expect(paper.text).toContain(told);
+  });
+
   test("exits with 1 where the reply is not whole, and stops what it started", async () => {
     const closed: string[] = [];
     const paper = new Paper(false);
