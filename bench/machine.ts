@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
-import { availableParallelism, cpus } from "node:os";
+import { availableParallelism, cpus, loadavg } from "node:os";
 
 /** The kernel's account of processes. Linux only; elsewhere every figure is null. */
 
@@ -28,6 +28,15 @@ function canPin(): boolean {
 export function describeMachine(): string {
   const pins = PINS ? "contender on core 0, server and load on core 1" : "no pinning";
   return `${cpus().length} x ${cpus()[0]?.model.trim() ?? "?"}, ${process.platform}, Node ${process.version}, ${pins}`;
+}
+
+/** Work of others over the last minute, in cores, above which figures are noise. */
+const QUIET = 0.7;
+
+/** What the machine is doing besides, where that is too much; null where it is quiet. */
+export function disturbance(): string | null {
+  const load = loadavg()[0] ?? 0;
+  return load <= QUIET ? null : `the machine was busy (load average ${load.toFixed(1)}): figures may be noise`;
 }
 
 /** CPU time of a process and all below it, in microseconds. */

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Case } from "./cases/case.ts";
 import { START } from "./contenders/index.ts";
 import { GOALS } from "./goals.ts";
-import { describeMachine } from "./machine.ts";
+import { describeMachine, disturbance } from "./machine.ts";
 import { type Options, readOptions, USAGE } from "./options.ts";
 import { budgetInForce, NOT_TOLD, warmUp } from "./preflight.ts";
 import { caseTable, goalTable } from "./report.ts";
@@ -17,6 +17,8 @@ async function bench(options: Options): Promise<void> {
   console.log(`${describeMachine()}\nIn parentheses: lastword's figure is so many times this one.`);
   const startedAt = performance.now();
   const results = new Results();
+  const disturbed = disturbance();
+  if (disturbed !== null) results.problems.push(disturbed);
   const harness = await Harness.start(mkdtempSync(join(tmpdir(), "lastword-bench-")));
   const stages: Stage[] = [];
   try {
