@@ -58,7 +58,7 @@ export async function check(options: CheckOptions, env: Environment, terminal: T
 
 async function reportOf(options: CheckOptions, env: Environment, terminal: Terminal, doing: Progress): Promise<Report> {
   const file = configPath(options.config, env);
-  const loaded = readConfig(file, options.flags, env);
+  const loaded = await readConfig(file, options.flags, env);
   if ("problems" in loaded) {
     const problems = loaded.problems.map((problem) => configFinding(problem, terminal.platform));
     return { version: VERSION, ok: false, config: { file, settings: null }, listen: null, upstreams: [], problems };

@@ -1,5 +1,5 @@
-import { loadConfig } from "../config/load.ts";
 import { problemText } from "../config/problem.ts";
+import { NO_FILE, resolveConfig } from "../config/resolve.ts";
 import type { Flags } from "../config/settings.ts";
 import { stderrSink } from "../events/sinks.ts";
 import { demo } from "./demo.ts";
@@ -14,7 +14,8 @@ export async function demoCommand(
 ): Promise<number> {
   const sink = await stderrSink();
   const startProxy = async (upstreamUrl: string) => {
-    const loaded = loadConfig({ flags: { "log-level": "warn", port: "0", ...flags, upstream: upstreamUrl }, env: {}, file: null });
+    const demoFlags = { "log-level": "warn", port: "0", ...flags, upstream: upstreamUrl };
+    const loaded = resolveConfig(NO_FILE, { flags: demoFlags, env: {} });
     if ("problems" in loaded) throw new Error(loaded.problems.map(problemText).join("\n"));
     const { url, app, services } = await startApp(loaded, sink, env);
     return {

@@ -27,7 +27,7 @@ const SETTLE_MS = 100;
 /** Runs the proxy until SIGTERM or SIGINT. @returns the exit code */
 export async function serve({ config: named, flags }: ServeOptions, env: Environment): Promise<number> {
   const path = configPath(named, env);
-  const loaded = readConfig(path, flags, env);
+  const loaded = await readConfig(path, flags, env);
   if ("problems" in loaded) {
     process.stderr.write(complaint(path, loaded.problems));
     return EXIT.problem;
@@ -91,8 +91,8 @@ function reloads(path: string, flags: Flags, env: Environment, services: Service
   const { host, port } = services.config().listen;
   let revision = services.config().revision;
 
-  function reload(): void {
-    const next = readConfig(path, flags, env);
+  async function reload(): Promise<void> {
+    const next = await readConfig(path, flags, env);
     // The file may name another address by now; the one that is bound is what strangers reach.
     if ("problems" in next) refuse(next.problems.map(problemText));
     else if (exposesKey(next.config, bound.address)) refuse([exposedError(host, bound.address, port).says]);
@@ -112,13 +112,14 @@ function reloads(path: string, flags: Flags, env: Environment, services: Service
     services.bus.emit({ type: "config", change: "reloaded", problems: 0 });
   }
 
-  const unwatch = watchFile(path, reload, (code) =>
+  const reloadSoon = () => void reload();
+  const unwatch = watchFile(path, reloadSoon, (code) =>
     services.log.say("warn", "changes of the config file are not seen; SIGHUP reloads it", { code }),
   );
-  process.on("SIGHUP", reload);
+  process.on("SIGHUP", reloadSoon);
   return () => {
     unwatch();
-    process.off("SIGHUP", reload);
+    process.off("SIGHUP", reloadSoon);
   };
 }
 

@@ -10,21 +10,21 @@ test("the flag names the file, else the environment, else there is none", () => 
   expect(configPath(undefined, { LASTWORD_CONFIG: "" })).toBeNull();
 });
 
-test("the same call again sees what has changed", () => {
+test("the same call again sees what has changed", async () => {
   const folder = mkdtempSync(join(tmpdir(), "lastword-"));
   try {
     const path = join(folder, "c.yaml");
     writeFileSync(path, "\uFEFFlisten: { port: 1 }\r\n");
-    expect(readConfig(path, {}, {})).toMatchObject({ config: { listen: { port: 1 } } });
+    expect(await readConfig(path, {}, {})).toMatchObject({ config: { listen: { port: 1 } } });
     writeFileSync(path, "listen: { port: -1 }");
-    expect(readConfig(path, {}, {})).toMatchObject({ problems: [{ at: "listen.port" }] });
+    expect(await readConfig(path, {}, {})).toMatchObject({ problems: [{ at: "listen.port" }] });
   } finally {
     rmSync(folder, { recursive: true });
   }
 });
 
-test("a file that cannot be read is a problem that names it", () => {
-  expect(readConfig("/nowhere/c.yaml", {}, {})).toMatchObject({
+test("a file that cannot be read is a problem that names it", async () => {
+  expect(await readConfig("/nowhere/c.yaml", {}, {})).toMatchObject({
     problems: [{ found: "/nowhere/c.yaml unreadable (ENOENT)" }],
   });
 });
