@@ -2,8 +2,8 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { admit } from "./budget/admit.ts";
 import type { Config } from "./config/load.ts";
 import { capsFor, policyFor } from "./config/policy.ts";
-import type { Ask, WireName } from "./core/ask.ts";
-import { ERRORS, type Failure, failure, Left, Refused } from "./core/error.ts";
+import type { Ask } from "./core/ask.ts";
+import { type Failure, failure, Left, outcomeOf, Refused } from "./core/error.ts";
 import { isObject, type JsonObject, parseJson } from "./core/json.ts";
 import { until } from "./core/until.ts";
 import type { Live } from "./events/event.ts";
@@ -14,11 +14,11 @@ import { type Outlet, SocketOutlet } from "./http/outlet.ts";
 import type { SharedRun } from "./http/replays.ts";
 import { answer, sendError } from "./http/respond.ts";
 import { begin, finish, name, ownHeaders } from "./record.ts";
+import { wireFailure } from "./recovery/failures.ts";
 import type { Job } from "./recovery/job.ts";
 import { placeAt } from "./recovery/place.ts";
 import { Run, type RunEnd } from "./recovery/run.ts";
 import type { Services } from "./services.ts";
-import type { Server } from "./upstream/server.ts";
 import type { Wire } from "./wire/wire.ts";
 
 /**
@@ -136,7 +136,7 @@ async function prepare(
     upstream: server.name,
   });
   const dialect = await server.dialect();
-  if (!dialect.wires.includes(wire.name)) throw new Refused(wireMissing(server, wire.name, dialect.wires));
+  if (!dialect.wires.includes(wire.name)) throw new Refused(wireFailure(server.name, wire.name, dialect.wires));
   const caps = options.caps ?? capsFor(policy, wire.name);
   const heal = (options.heal ?? policy.heal) && ask.unhealable === null;
   live.phase = "counting";
@@ -208,11 +208,6 @@ async function prepare(
   };
 }
 
-/** What lastword could not serve at all was rejected; what an upstream or lastword itself failed at has failed. */
-function outcomeOf(refusal: Failure): "rejected" | "failed" {
-  return ERRORS[refusal.code].status < 500 ? "rejected" : "failed";
-}
-
 function objectOf(bytes: Buffer): JsonObject {
   const body = parseJson(bytes.toString("utf8"));
   if (isObject(body)) return body;
@@ -223,19 +218,3 @@ function objectOf(bytes: Buffer): JsonObject {
 function aliased(ask: Ask, model: string): Ask {
   return { ...ask, model, body: { ...ask.body, model } };
 }
-
-function wireMissing(server: Server, wire: WireName, speaks: readonly WireName[]): Failure {
-  const paths = speaks.map((name) => PATHS[name]).join(", ");
-  return failure(
-    "wire_not_supported",
-    `The upstream ${server.name} does not serve ${PATHS[wire]}. It serves ${paths}.`,
-    { upstream: server.name, serves: speaks },
-  );
-}
-
-const PATHS: Readonly<Record<WireName, string>> = {
-  chat: "/v1/chat/completions",
-  completions: "/v1/completions",
-  responses: "/v1/responses",
-  messages: "/v1/messages",
-};

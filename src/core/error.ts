@@ -50,6 +50,11 @@ export class Left extends Error {
   }
 }
 
+/** What lastword could not serve at all was rejected; what an upstream or lastword itself failed at has failed. */
+export function outcomeOf(refusal: Failure): "rejected" | "failed" {
+  return ERRORS[refusal.code].status < 500 ? "rejected" : "failed";
+}
+
 /** Thrown by readers of a request; carries what the client is told. */
 export class Refused extends Error {
   readonly failure: Failure;

@@ -51,3 +51,20 @@ const PROMPT_FIELDS: Readonly<Record<WireName, string>> = {
   responses: "input",
   messages: "messages",
 };
+
+/** The upstream does not speak this wire. */
+export function wireFailure(upstream: string, wire: WireName, speaks: readonly WireName[]): Failure {
+  const serves = speaks.filter((name) => name !== wire);
+  return failure(
+    "wire_not_supported",
+    `The upstream ${upstream} does not serve ${PATHS[wire]}. It serves ${serves.map((name) => PATHS[name]).join(", ")}.`,
+    { upstream, serves },
+  );
+}
+
+const PATHS: Readonly<Record<WireName, string>> = {
+  chat: "/v1/chat/completions",
+  completions: "/v1/completions",
+  responses: "/v1/responses",
+  messages: "/v1/messages",
+};

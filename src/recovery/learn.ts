@@ -2,7 +2,7 @@ import type { Strategy } from "../core/cut.ts";
 import { type Failure, failure } from "../core/error.ts";
 import type { Fault } from "../core/part.ts";
 import { lessonOf, plausibleWindow, retryAfterSeconds } from "../upstream/lessons.ts";
-import { overflowFailure } from "./failures.ts";
+import { overflowFailure, wireFailure } from "./failures.ts";
 import type { Job, Shared } from "./job.ts";
 import type { PassEnd } from "./state.ts";
 import type { Headers } from "./transport.ts";
@@ -134,11 +134,25 @@ export function learn(
         gained: 0,
         looping: false,
       };
+    case "wire_missing":
+      if (names(fault.message, job.ask.model)) return refused(false);
+      return {
+        on: "unbegun",
+        transient: false,
+        retryAfter: null,
+        failure: wireFailure(job.server.name, job.wire.name, job.dialect.wires),
+      };
     case "transient":
       return refused(true);
     default:
       return refused(false);
   }
+}
+
+/** Whether a message speaks of the model: a 404 is then about that, and not about the path. */
+function names(message: string, model: string): boolean {
+  const words = message.split(/[^\w./:@-]+/).map((word) => word.replace(/[.:]+$/, ""));
+  return model !== "" && words.includes(model);
 }
 
 function failureOf(end: PassEnd): Failure {

@@ -1,6 +1,6 @@
 import { silentlyTruncated } from "../budget/truncation.ts";
 import type { Attempt, AttemptResult, Cause, Outcome, Warning } from "../core/cut.ts";
-import { type Failure, failure, Refused } from "../core/error.ts";
+import { type Failure, failure, outcomeOf, Refused } from "../core/error.ts";
 import type { Fault } from "../core/part.ts";
 import { callsOf, type Reply, textOf } from "../core/reply.ts";
 import { isLoop } from "../stitch/repetition.ts";
@@ -619,10 +619,6 @@ export class Run {
 }
 
 const WHOLE: Verdict = { kind: "whole", odd: null };
-
-function outcomeOf(why: Failure): Outcome {
-  return why.code === "context_length_exceeded" ? "rejected" : "failed";
-}
 
 function resultOf(end: PassEnd | null): AttemptResult {
   switch (end?.on) {
