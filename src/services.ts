@@ -118,7 +118,7 @@ export function createServices(options: ServicesOptions): Services {
       await Promise.all([client.close(), validator.close(), tokenizer.close()]);
       await (await traces)?.close();
       log.tally(tallies.list());
-      log.close();
+      await log.close();
     },
     version: options.version,
     bus,

@@ -12,7 +12,7 @@ export async function demoCommand(
   { keep, nudge, flags }: { readonly keep: boolean; readonly nudge: boolean; readonly flags: Flags },
   env: Environment,
 ): Promise<number> {
-  const sink = await stderrSink();
+  const sink = stderrSink();
   const startProxy = async (upstreamUrl: string) => {
     const demoFlags = { "log-level": "warn", port: "0", ...flags, upstream: upstreamUrl };
     const loaded = resolveConfig(NO_FILE, { flags: demoFlags, env: {} });

@@ -32,7 +32,7 @@ export async function serve({ config: named, flags }: ServeOptions, env: Environ
     process.stderr.write(complaint(path, loaded.problems));
     return EXIT.problem;
   }
-  const services = start(loaded, await stderrSink(), env);
+  const services = start(loaded, stderrSink(), env);
   const app = createApp(services);
   const listening = await listen(app, loaded.config);
   if ("says" in listening) {

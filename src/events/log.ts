@@ -5,10 +5,10 @@ import { reportLines, type Tally } from "./tally.ts";
 export type Level = "error" | "warn" | "info" | "debug";
 type Fields = Readonly<Record<string, string | number | boolean | null>>;
 
-/** Where log lines go. `write` never throws; `close` returns when all is written. */
+/** Where log lines go. `write` never throws; after `close` all is written. */
 export interface LogSink {
   write(level: Level, message: string, fields: Fields): void;
-  close(): void;
+  close(): void | Promise<void>;
 }
 
 export interface Log {
@@ -17,7 +17,7 @@ export interface Log {
   say(level: Level, message: string, fields?: Fields): void;
   /** The tally lines, at shutdown. */
   tally(tallies: readonly Tally[]): void;
-  close(): void;
+  close(): Promise<void>;
 }
 
 const LEVELS = ["error", "warn", "info", "debug"] as const;
@@ -39,7 +39,7 @@ export function createLog(level: Level | "silent", sink: LogSink): Log {
     tally: (tallies) => {
       for (const line of reportLines(tallies)) say("info", line);
     },
-    close: () => sink.close(),
+    close: async () => sink.close(),
   };
 }
 

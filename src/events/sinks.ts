@@ -1,8 +1,8 @@
 import type { Level, LogSink } from "./log.ts";
 
-/** JSON lines on stderr, or readable text where it is a terminal. Each loads only what it needs. */
-export async function stderrSink(): Promise<LogSink> {
-  if (!process.stderr.isTTY) return await jsonSink(2);
+/** JSON lines on stderr, or readable text where it is a terminal. Each loads only what it needs, and not before the first line. */
+export function stderrSink(): LogSink {
+  if (!process.stderr.isTTY) return lateSink(() => jsonSink(2));
   process.stderr.on("error", ignore);
   return textSink(
     (line) => void process.stderr.write(line),
@@ -31,6 +31,31 @@ export async function jsonSink(fd: number): Promise<LogSink> {
   return {
     write: (level, message, fields) => logger[level](fields, message),
     close: () => destination.flushSync(),
+  };
+}
+
+/** A sink that is made with its first line. */
+export function lateSink(make: () => Promise<LogSink>): LogSink {
+  const held: Parameters<LogSink["write"]>[] = [];
+  let making: Promise<void> | null = null;
+  let sink: LogSink | null = null;
+
+  async function start(): Promise<void> {
+    const made = await make();
+    for (const line of held.splice(0)) made.write(...line);
+    sink = made;
+  }
+
+  return {
+    write(...line) {
+      if (sink !== null) return sink.write(...line);
+      held.push(line);
+      making ??= start();
+    },
+    async close() {
+      await making;
+      await sink?.close();
+    },
   };
 }
 

@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import type { Event } from "../../src/events/event.ts";
 import { createLog, type Level } from "../../src/events/log.ts";
 import { modelLabels } from "../../src/events/names.ts";
-import { jsonSink, textSink } from "../../src/events/sinks.ts";
+import { jsonSink, lateSink, textSink } from "../../src/events/sinks.ts";
 import { createTallies } from "../../src/events/tally.ts";
 import { attempt, finished } from "./samples.ts";
 
@@ -93,7 +93,7 @@ test("JSON lines name time, level and message, and are all written at close", as
     const tallies = createTallies(modelLabels(9));
     tallies.event(finished());
     log.tally(tallies.list());
-    log.close();
+    await log.close();
     const written = readFileSync(file, "utf8")
       .trimEnd()
       .split("\n")
@@ -111,6 +111,31 @@ test("JSON lines name time, level and message, and are all written at close", as
     closeSync(fd);
     rmSync(folder, { recursive: true });
   }
+});
+
+test("a sink that is made late gets every line, in order, and is never made for nothing", async () => {
+  const written: string[] = [];
+  let made = 0;
+  let release = () => {};
+  const gate = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const late = lateSink(async () => {
+    made++;
+    await gate;
+    return { write: (_, message) => written.push(message), close: () => void written.push("closed") };
+  });
+  await late.close();
+  expect(made).toBe(0);
+  late.write("info", "one", {});
+  late.write("info", "two", {});
+  const closed = late.close();
+  expect(written).toEqual([]);
+  release();
+  await closed;
+  late.write("info", "three", {});
+  expect(written).toEqual(["one", "two", "closed", "three"]);
+  expect(made).toBe(1);
 });
 
 test("on a terminal, readable text without empty values", () => {
