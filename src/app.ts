@@ -6,6 +6,7 @@ import { Hono } from "hono";
 import { type Failure, failure } from "./core/error.ts";
 import { dashboard, isVisit, sendPage } from "./dashboard/routes.ts";
 import { exchange } from "./exchange.ts";
+import { countTokens } from "./http/count-tokens.ts";
 import { credentials } from "./http/headers.ts";
 import { listModels } from "./http/models.ts";
 import { passThrough } from "./http/passthrough.ts";
@@ -15,7 +16,7 @@ import { status } from "./http/status.ts";
 import { targetOf } from "./http/target.ts";
 import { stoppingFailure } from "./recovery/failures.ts";
 import type { Services } from "./services.ts";
-import { openAiShape, wireAt } from "./wire/index.ts";
+import { openAiShape, shapeAt, wireAt } from "./wire/index.ts";
 import type { Wire } from "./wire/wire.ts";
 
 /** Paths of the dialects' own interfaces, handed on and never healed. */
@@ -52,6 +53,8 @@ function routes(services: Services, stopping: AbortSignal): Hono<Env> {
   dashboard(app, services, stopping);
   app.get("/v1/models", (c) => models(services, c.env, null));
   app.get("/v1/models/:id{.+}", (c) => models(services, c.env, c.req.param("id")));
+  for (const path of ["/v1/messages/count_tokens", "/messages/count_tokens"])
+    app.post(path, (c) => counted(services, c.env));
   for (const path of ["/v1/*", ...NATIVE]) app.all(path, (c) => through(services, c.env));
   app.notFound((c) => refuse(c.env, failure("not_found", `There is no ${c.req.method} ${c.req.path} here.`)));
   return app;
@@ -117,7 +120,7 @@ function admitted(services: Services, request: IncomingMessage, response: Server
   const path = cleanPath(request.url ?? "/");
   const method = request.method ?? "GET";
   const wire = path === null || method !== "POST" ? null : wireAt(path);
-  const shape = wire ?? openAiShape;
+  const shape = wire ?? (path === null ? openAiShape : shapeAt(path));
   if (path === null) {
     sendError(response, failure("not_found", "There is nothing at this path."), shape);
     return null;
@@ -175,6 +178,11 @@ async function models(services: Services, { incoming, outgoing }: HttpBindings, 
       return refuse({ incoming, outgoing }, failure("not_found", "No upstream lists this model.", {}, "model"));
     sendJson(outgoing, 200, model);
   }
+  return RESPONSE_ALREADY_SENT;
+}
+
+async function counted(services: Services, { incoming, outgoing }: HttpBindings): Promise<Response> {
+  await countTokens(services, incoming, outgoing);
   return RESPONSE_ALREADY_SENT;
 }
 

@@ -4,10 +4,9 @@ import type { Config } from "./config/load.ts";
 import { capsFor, policyFor } from "./config/policy.ts";
 import type { Ask } from "./core/ask.ts";
 import { type Failure, failure, Left, outcomeOf, Refused } from "./core/error.ts";
-import { isObject, type JsonObject, parseJson } from "./core/json.ts";
 import { until } from "./core/until.ts";
 import type { Live } from "./events/event.ts";
-import { readBody } from "./http/body.ts";
+import { objectOf, readBody } from "./http/body.ts";
 import { credentials, requestHeaders } from "./http/headers.ts";
 import { type RequestOptions, requestOptions } from "./http/options.ts";
 import { type Outlet, SocketOutlet } from "./http/outlet.ts";
@@ -206,13 +205,6 @@ async function prepare(
     outlet,
     live,
   };
-}
-
-function objectOf(bytes: Buffer): JsonObject {
-  const body = parseJson(bytes.toString("utf8"));
-  if (isObject(body)) return body;
-  const what = body === undefined ? "not JSON" : "not a JSON object";
-  throw new Refused(failure("invalid_request", `The request body is ${what}.`, { body_bytes: bytes.length }));
 }
 
 function aliased(ask: Ask, model: string): Ask {
