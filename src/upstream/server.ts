@@ -89,6 +89,10 @@ export class Server {
     const authorization = this.authorization ?? clientAuthorization;
     return (method, where, path, body) =>
       new Promise((resolve) => {
+        if (signal?.aborted === true) {
+          resolve(null);
+          return;
+        }
         const headers: Record<string, string> = { accept: "application/json" };
         if (authorization !== null) headers.authorization = authorization;
         if (body !== undefined) headers["content-type"] = "application/json";
@@ -108,7 +112,6 @@ export class Server {
         const timer = setTimeout(giveUp, QUERY_MS);
         timer.unref();
         signal?.addEventListener("abort", giveUp);
-        if (signal?.aborted === true) giveUp();
         const call = this.call(
           method,
           `${where === "v1" ? this.v1 : this.root}${path}`,
