@@ -71,20 +71,31 @@ export function createClient(options: ClientOptions): Client {
     // Headers of a reply are a few kB; a server that sends megabytes of them is broken.
     maxHeaderSize: 65_536,
   };
-  const dispatcher: Dispatcher = options.viaProxy ? new EnvHttpProxyAgent(settings) : new Agent(settings);
+  const agent = (more: Agent.Options): Dispatcher =>
+    options.viaProxy ? new EnvHttpProxyAgent({ ...settings, ...more }) : new Agent({ ...settings, ...more });
+  // Without pipelining undici gives every request a socket of its own.
+  const sockets: Sockets = { kept: agent({}), fresh: agent({ pipelining: 0 }) };
   return {
     call(request, listener) {
-      const exchange = new Exchange(dispatcher, request, listener);
-      exchange.dispatch();
+      const exchange = new Exchange(sockets, request, listener);
+      exchange.dispatch(sockets.kept);
       return exchange;
     },
-    close: () => dispatcher.destroy(),
+    async close() {
+      await Promise.all([sockets.kept.destroy(), sockets.fresh.destroy()]);
+    },
   };
+}
+
+interface Sockets {
+  readonly kept: Dispatcher;
+  /** For what must not meet a second dead socket. */
+  readonly fresh: Dispatcher;
 }
 
 class Exchange implements Call, Dispatcher.DispatchHandler {
   reused = false;
-  readonly #dispatcher: Dispatcher;
+  readonly #sockets: Sockets;
   readonly #request: Request;
   readonly #listener: Listener;
   #controller: Dispatcher.DispatchController | null = null;
@@ -94,15 +105,15 @@ class Exchange implements Call, Dispatcher.DispatchHandler {
   #again = false;
   #leaving: NodeJS.Timeout | null = null;
 
-  constructor(dispatcher: Dispatcher, request: Request, listener: Listener) {
-    this.#dispatcher = dispatcher;
+  constructor(sockets: Sockets, request: Request, listener: Listener) {
+    this.#sockets = sockets;
     this.#request = request;
     this.#listener = listener;
   }
 
-  dispatch(): void {
+  dispatch(dispatcher: Dispatcher): void {
     const { origin, path, method, headers, body } = this.#request;
-    this.#dispatcher.dispatch({ origin, path, method: method as Dispatcher.HttpMethod, headers, body }, this);
+    dispatcher.dispatch({ origin, path, method: method as Dispatcher.HttpMethod, headers, body }, this);
   }
 
   pause(): void {
@@ -167,14 +178,14 @@ class Exchange implements Call, Dispatcher.DispatchHandler {
     if (starting === this) starting = null;
     if (this.#leaving !== null) clearTimeout(this.#leaving);
     if (this.#done) return;
-    // A kept-alive socket that the server had already closed: nothing was processed, so it is asked again once, on another.
+    // A kept-alive socket that the server had already closed: nothing was processed, so it is asked again once, on a new one.
     const replayable =
       typeof this.#request.body === "string" || Buffer.isBuffer(this.#request.body) || this.#request.body === null;
     if (this.reused && !this.#answered && !this.#again && replayable) {
       this.#again = true;
       this.reused = false;
       this.#controller = null;
-      this.dispatch();
+      this.dispatch(this.#sockets.fresh);
       return;
     }
     this.#done = true;
