@@ -40,10 +40,11 @@ export async function serve({ config: named, flags }: ServeOptions, env: Environ
     await services.close();
     return EXIT.problem;
   }
-  // Watched before anybody is told that it runs: no change after that is missed.
+  // Before anybody is told that it runs: no signal and no change after that is missed.
+  const stopped = signal();
   const unwatch = path === null ? () => undefined : reloads(path, flags, env, services, listening);
   process.stdout.write(`lastword listening on ${listening.url}\n`);
-  await signal();
+  await stopped;
   unwatch();
   await app.close(services.config().limits.drainSeconds);
   await services.close();
