@@ -13,7 +13,7 @@ export const SCENARIOS = {
   burst800: { window: 131_072, chunks: 800, everyMs: 0, continues: false },
   burst3200: { window: 131_072, chunks: 3200, everyMs: 0, continues: false },
   /** A stream at the pace of a fast model. */
-  paced: { window: 131_072, chunks: 100, everyMs: 10, continues: false },
+  paced: { window: 131_072, chunks: 80, everyMs: 10, continues: false },
   /** A stream that is hardly alive. */
   held: { window: 131_072, chunks: 600, everyMs: 1000, continues: false },
   /** Obeys `max_tokens`, and resumes its own message. */

@@ -101,6 +101,8 @@ export class Stage {
     const { tallies, cpu } = await this.drive([group], limitSeconds);
     const tally = tallies[group.name];
     if (tally === undefined) throw new Error("no tally");
+    const { process } = this.running;
+    if (process !== null && process.child.exitCode !== null) throw new Error(`it ended: ${process.complaints()}`);
     return { ...whole(tally), cpu };
   }
 

@@ -8,13 +8,13 @@ export const MEMORY_CASES: readonly Case[] = [
   {
     name: "memory",
     says: "resident memory: idle after a few requests, for each open stream, after load",
-    only: ["nginx", "hono", "portkey", "lastword"],
+    only: ["nginx", "hono", "lastword"],
     rounds: 1,
     run: (stage) => stage.withFresh(idleHeldLoaded),
   },
   {
     name: "memory-prompts",
-    says: "resident memory after 50 different 400 KB prompts, and its growth by 1,000 more (150 with --quick)",
+    says: "resident memory after 50 different 400 KB prompts, and its growth by 1,000 more (100 with --quick)",
     only: ["lastword"],
     rounds: 1,
     run: (stage) =>
@@ -22,7 +22,7 @@ export const MEMORY_CASES: readonly Case[] = [
         const prompts = { ...PLAIN, prompt: "unseen" } as const;
         await fresh.group({ ...prompts, until: { requests: 50 } });
         const before = await settledMb(fresh);
-        await fresh.group({ ...prompts, until: { requests: stage.quick ? 150 : 1000 } }, 120);
+        await fresh.group({ ...prompts, until: { requests: stage.quick ? 100 : 1000 } }, 120);
         return { "before MB": before, "growth MB": (await settledMb(fresh)) - before };
       }),
   },
@@ -34,10 +34,10 @@ async function idleHeldLoaded(stage: Stage): Promise<Figures> {
   await stage.group({ ...PLAIN, model: "burst", stream: true, until: { requests: 3 } });
   const idle = await settledMb(stage);
 
-  const held = { ...PLAIN, model: "held", stream: true, connections: streams, spreadMs: 500 } as const;
-  const seconds = stage.quick ? 1.5 : 3;
+  const held = { ...PLAIN, model: "held", stream: true, connections: streams, spreadMs: 300 } as const;
+  const seconds = stage.quick ? 1 : 3;
   const holding = stage.drive([{ ...held, until: { requests: streams } }], seconds);
-  await sleep(seconds * 1000 - 300);
+  await sleep(seconds * 1000 - 200);
   const open = memory(stage);
   await holding;
 
@@ -48,7 +48,7 @@ async function idleHeldLoaded(stage: Stage): Promise<Figures> {
 }
 
 async function settledMb(stage: Stage): Promise<number> {
-  await sleep(700);
+  await sleep(500);
   return memory(stage);
 }
 

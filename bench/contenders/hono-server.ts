@@ -8,6 +8,13 @@ const [upstream = "", keepAliveMs = ""] = process.argv.slice(2);
 const dispatcher = keepAliveMs === "" ? new Agent() : new Agent({ keepAliveTimeout: Number(keepAliveMs) });
 const HOP_BY_HOP = ["connection", "keep-alive", "transfer-encoding", "content-length"];
 
+// Node 20's adapter from streams to web streams throws out of reach where a client leaves with data still on its way.
+process.on("uncaughtException", (error: NodeJS.ErrnoException) => {
+  if (error.code === "ERR_INVALID_STATE") return;
+  console.error(error);
+  process.exit(1);
+});
+
 const app = new Hono();
 app.all("/v1/*", async (context) => {
   const { pathname, search } = new URL(context.req.url);
