@@ -6,7 +6,7 @@ import { type Family, familyOf, UNKNOWN_FAMILY } from "./families.ts";
 import { addPiece, at, type Features, noFeatures, textOf } from "./features.ts";
 import { mix } from "./identity.ts";
 import { mediaCost } from "./media.ts";
-import { predict } from "./regression.ts";
+import { expected } from "./regression.ts";
 import type { Encoding } from "./tokenizer/encoding.ts";
 import type { Measure } from "./tokenizer/measure.ts";
 
@@ -30,7 +30,7 @@ export interface Count {
 }
 
 /** Numbers about a counted prompt, none of its content. */
-export interface Evidence {
+interface Evidence {
   /** Identity of the whole prompt. */
   readonly id: number;
   /** Tokens of its beginning, where that was once a whole prompt; else 0. */
@@ -68,6 +68,8 @@ export interface Counter {
   count(pieces: readonly Piece[], target: Target): Count | Promise<Count>;
   /** An upstream has reported (or counted) the tokens of a counted prompt, cached ones included. */
   learn(count: Count, target: Target, reported: number): void;
+  /** The same of a prompt that was not counted, since its length had proved that it fits. Teaches little once enough is known, and then costs nothing. */
+  study(pieces: readonly Piece[], target: Target, reported: number): Promise<void>;
   /** What was learned, for `/status`, saving and sharing. */
   calibration(upstream: string, model: string): Calibration | null;
   restore(upstream: string, model: string, calibration: Calibration): void;
@@ -79,6 +81,9 @@ const MOST_MODELS = 256;
 const JOINT = 2;
 /** Misses of anchored counts after which a model's prompts are taken to change in the middle (thoughts of earlier turns left out). */
 const MOST_MISSES = 2;
+
+/** Replies after which prompts that need no count are not read for the sake of learning. */
+const ENOUGH = 64;
 
 /** The first `piece` pieces are a prompt that is known to cost `tokens`. */
 interface Anchor {
@@ -108,7 +113,7 @@ export function createCounter(measure: Measurer): Counter {
   const models = new Map<string, Known>();
   const anchors = new Anchors();
 
-  return {
+  const counter: Counter = {
     count(pieces, target) {
       const family = familyOf(target.model);
       const measured = measure(family.encoding, pieces.map(textOf));
@@ -138,11 +143,17 @@ export function createCounter(measure: Measurer): Counter {
       }
     },
 
+    async study(pieces, target, reported) {
+      const replies = counter.calibration(target.upstream, target.model)?.replies ?? 0;
+      if (replies < ENOUGH) counter.learn(await counter.count(pieces, target), target, reported);
+    },
+
     calibration: (upstream, model) => models.get(keyOf(upstream, model))?.calibration ?? null,
     restore(upstream, model, calibration) {
       knownOf(upstream, model).calibration = calibration;
     },
   };
+  return counter;
 
   function knownOf(upstream: string, model: string): Known {
     const key = keyOf(upstream, model);
@@ -270,7 +281,7 @@ function partsOf(
       if (own !== undefined && some(piece)) addPiece(features, piece, own.measure);
     }
     features[at.extra("request")] = 0;
-    return predict(belief, features).mean;
+    return expected(belief, features);
   };
   const clip = (cost: number, most: number) => Math.max(0, Math.min(Math.round(cost), most));
   const tools = clip(

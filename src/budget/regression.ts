@@ -17,6 +17,11 @@ export function belief(mean: readonly number[], spread: readonly number[]): Beli
   return { mean: [...mean], covariance };
 }
 
+/** The expected cost of `features`. */
+export function expected(belief: Belief, features: readonly number[]): number {
+  return dot(belief.mean, features);
+}
+
 /** The expected cost of `features`, and the variance that is left in it from not knowing the costs. */
 export function predict(
   belief: Belief,

@@ -166,7 +166,7 @@ describe("the ceiling", () => {
       }
     }
     expect(n).toBe(recorded.tokens.length);
-  });
+  }, 60_000);
 
   test("stands in where the tokenizer fails", async () => {
     const failing = createCounter(() => Promise.reject(new Error("gone")));

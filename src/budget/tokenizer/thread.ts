@@ -6,6 +6,9 @@ import type { Backend } from "../tokenizers.ts";
 import { ENCODINGS, type Encoding } from "./encoding.ts";
 import type { Job } from "./worker.ts";
 
+/** Megabytes. The vocabularies are outside the heap; texts come and go. */
+const MEMORY = { maxYoungGenerationSizeMb: 8, maxOldGenerationSizeMb: 128 };
+
 interface Waiting {
   readonly resolve: (measures: Uint32Array) => void;
   readonly reject: (error: Error) => void;
@@ -49,7 +52,7 @@ export class TokenizerThread {
   }
 
   async #spawn(): Promise<Worker> {
-    const worker = await spawn("tokenizer");
+    const worker = await spawn("tokenizer", MEMORY);
     worker.on("message", (measures: Uint32Array) => {
       this.#waiting.shift()?.resolve(measures);
       if (this.#waiting.length === 0) worker.unref();

@@ -47,7 +47,8 @@ export function readVocabulary(file: Uint8Array): Vocabulary {
 /** An open-addressed hash table over the tokens' bytes; tokens of one and two bytes, the start of every merge, are looked up directly. */
 function tableOf(bytes: Uint8Array, ends: Uint32Array): Vocabulary {
   const mask = (1 << Math.ceil(Math.log2(ends.length * 2))) - 1;
-  const table = new Int32Array(mask + 1).fill(-1);
+  // A token's hash, and behind it its rank: most lookups end at a hash that differs, in one line of the cache.
+  const table = new Int32Array(2 * (mask + 1)).fill(-1);
   const short = new Int32Array(1 << 16).fill(-1);
   const single = new Int32Array(1 << 8).fill(-1);
   let longest = 0;
@@ -60,9 +61,11 @@ function tableOf(bytes: Uint8Array, ends: Uint32Array): Vocabulary {
     if (length === 1) single[bytes[start] as number] = rank;
     else if (length === 2) short[((bytes[start] as number) << 8) | (bytes[start + 1] as number)] = rank;
     else {
-      let slot = hash(bytes, start, end) & mask;
-      while (table[slot] !== -1) slot = (slot + 1) & mask;
-      table[slot] = rank;
+      const own = hash(bytes, start, end);
+      let slot = own & mask;
+      while (table[2 * slot + 1] !== -1) slot = (slot + 1) & mask;
+      table[2 * slot] = own;
+      table[2 * slot + 1] = rank;
     }
     start = end;
   }
@@ -74,9 +77,11 @@ function tableOf(bytes: Uint8Array, ends: Uint32Array): Vocabulary {
       if (length === 1) return single[text[from] as number] as number;
       if (length === 2) return short[((text[from] as number) << 8) | (text[from + 1] as number)] as number;
       if (length > longest) return -1;
-      for (let slot = hash(text, from, to) & mask; ; slot = (slot + 1) & mask) {
-        const rank = table[slot] as number;
+      const own = hash(text, from, to);
+      for (let slot = own & mask; ; slot = (slot + 1) & mask) {
+        const rank = table[2 * slot + 1] as number;
         if (rank === -1) return -1;
+        if (table[2 * slot] !== own) continue;
         const first = rank === 0 ? 0 : (ends[rank - 1] as number);
         if ((ends[rank] as number) - first !== length) continue;
         let same = 0;
