@@ -5,9 +5,10 @@ import { Windows } from "./budget/window.ts";
 import type { Config } from "./config/load.ts";
 import { type Failure, failure } from "./core/error.ts";
 import { type Bus, createBus } from "./events/bus.ts";
+import { lateMetrics } from "./events/late-metrics.ts";
 import { type Board, createBoard } from "./events/live.ts";
 import { createLog, type Log, type LogSink } from "./events/log.ts";
-import { createMetrics, type Metrics } from "./events/metrics.ts";
+import type { Metrics } from "./events/metrics.ts";
 import { modelLabels } from "./events/names.ts";
 import { createTallies, type Tallies } from "./events/tally.ts";
 import type { Traces } from "./events/traces.ts";
@@ -66,7 +67,10 @@ export function createServices(options: ServicesOptions): Services {
   const log = createLog(config.runtime.logLevel, options.sink);
   const bus = createBus((error) => log.say("error", "an event subscriber failed", { error: nameOf(error) }));
   const label = modelLabels(config.limits.maxModelLabels);
-  const metrics = createMetrics({ version: options.version, label });
+  const metrics = lateMetrics(async () => {
+    const { createMetrics } = await import("./events/metrics.ts");
+    return createMetrics({ version: options.version, label });
+  });
   const tallies = createTallies(label);
   const board = createBoard({ now: Date.now, wait });
   for (const part of [metrics, tallies, board, log]) bus.subscribe((event) => part.event(event));
