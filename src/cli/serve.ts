@@ -44,6 +44,8 @@ export async function serve({ config: named, flags }: ServeOptions, env: Environ
   const stopped = signal();
   const unwatch = path === null ? () => undefined : reloads(path, flags, env, services, listening);
   process.stdout.write(`lastword listening on ${listening.url}\n`);
+  // What listening did without is loaded now, before a request has to wait for it.
+  void services.metrics.text();
   await stopped;
   unwatch();
   await app.close(services.config().limits.drainSeconds);
