@@ -122,39 +122,34 @@ async function prepare(
   const { wire, request, options, bytes, outlet, live, signal } = of;
   const readAt = performance.now();
   const asked = wire.read(objectOf(bytes));
-  const policy = policyFor(config, asked.model);
-  const ask = policy.alias === null ? asked : aliased(asked, policy.alias);
-  const server = services.server(policy.upstream.name);
-  name(live, asked, server);
+  const inboundKeys = config.listen.keys.length > 0;
+  const caps = options.caps ?? capsFor(policyFor(config, asked.model), wire.name);
+  let target = await targetOf(services, config, wire, asked, asked.model);
+  name(live, asked, target.server);
   services.bus.emit({
     type: "received",
     id: live.id,
     model: live.model,
     wire: wire.name,
-    stream: ask.stream,
-    upstream: server.name,
+    stream: asked.stream,
+    upstream: target.server.name,
   });
-  const dialect = await server.dialect();
-  if (!dialect.wires.includes(wire.name)) throw new Refused(wireFailure(server.name, wire.name, dialect.wires));
-  const caps = options.caps ?? capsFor(policy, wire.name);
-  const heal = (options.heal ?? policy.heal) && ask.unhealable === null;
   live.phase = "counting";
-  const { authorization, headers: own } = credentials(
-    request.headers,
-    server.authorization,
-    config.listen.keys.length > 0,
-  );
-  const plan = await admit(services, {
-    wire,
-    ask,
-    policy,
-    server,
-    dialect,
-    strict: caps === "strict",
-    authorization,
-    bytes: bytes.length,
-    signal,
-  });
+  const admitted = () => {
+    const { authorization } = credentials(request.headers, target.server.authorization, inboundKeys);
+    return admit(services, { ...target, wire, strict: caps === "strict", authorization, bytes: bytes.length, signal });
+  };
+  let plan = await admitted();
+  const { overflow, overflowModel } = target.policy;
+  if (plan.refusal?.code === "context_length_exceeded" && overflow === "route" && overflowModel !== "") {
+    target = await targetOf(services, config, wire, asked, overflowModel);
+    live.upstream = target.server.name;
+    plan = await admitted();
+  }
+  const { policy, server, dialect } = target;
+  const { ask } = plan;
+  const heal = (options.heal ?? policy.heal) && ask.unhealable === null;
+  const { authorization, headers: own } = credentials(request.headers, server.authorization, inboundKeys);
   live.window = plan.known.window;
   live.promptTokens = plan.prompt?.tokens ?? null;
   services.bus.emit({
@@ -207,6 +202,14 @@ async function prepare(
   };
 }
 
-function aliased(ask: Ask, model: string): Ask {
-  return { ...ask, model, body: { ...ask.body, model } };
+/** Where a model is served, and the request as it is put there. @throws Refused where its upstream does not speak this wire */
+async function targetOf(services: Services, config: Config, wire: Wire, asked: Ask, model: string) {
+  const policy = policyFor(config, model);
+  const named = policy.alias ?? model;
+  const ask =
+    named === asked.model ? asked : { ...asked, model: named, body: { ...asked.body, model: named }, verbatim: false };
+  const server = services.server(policy.upstream.name);
+  const dialect = await server.dialect();
+  if (!dialect.wires.includes(wire.name)) throw new Refused(wireFailure(server.name, wire.name, dialect.wires));
+  return { policy, ask, server, dialect };
 }

@@ -7,6 +7,7 @@ import type { Server } from "../upstream/server.ts";
 import type { Wire } from "../wire/wire.ts";
 import { type Count, type Counter, ceilingCount, type Target } from "./count.ts";
 import { fitsSurely, type PlanInput, plan, straddles } from "./plan.ts";
+import { shorten } from "./shorten.ts";
 import type { Known, Windows } from "./window.ts";
 
 export interface Admission extends Plan {
@@ -14,6 +15,8 @@ export interface Admission extends Plan {
   /** `exact`, `estimate;bound=N`, `ceiling`; null: not counted. */
   readonly method: string | null;
   readonly refusal: Failure | null;
+  /** The request as it may be sent: the client's own, or with a shortened history. */
+  readonly ask: Ask;
   /** `x-lastword-*` headers that tell of the budget. */
   readonly headers: Record<string, string>;
 }
@@ -36,10 +39,44 @@ export interface Applicant {
  * Decides before dispatch what may be sent. Three ways to count, the cheapest that decides: the byte length, an estimate with its bound, the
  * server's own counter where the bound straddles a decision.
  */
-export async function admit(
-  { windows, counter }: { readonly windows: Windows; readonly counter: Counter },
-  of: Applicant,
-): Promise<Admission> {
+export async function admit(services: Counting, of: Applicant): Promise<Admission> {
+  const admission = await judge(services, of);
+  if (admission.refusal?.code !== "context_length_exceeded" || of.policy.overflow !== "compact") return admission;
+  return (await compacted(services, of, admission)) ?? admission;
+}
+
+interface Counting {
+  readonly windows: Windows;
+  readonly counter: Counter;
+}
+
+/** Tokens beyond what is missing, so that an estimate that is a little off does not miss again. */
+const SPARE = 128;
+/** Shortening once should do; a second time makes up for an estimate. */
+const SHORTENINGS = 2;
+
+/** The same request with less of its history, or null where that does not make it fit. */
+async function compacted(services: Counting, of: Applicant, refused: Admission): Promise<Admission | null> {
+  let admission = refused;
+  let missing = 0;
+  for (let tries = 0; tries < SHORTENINGS; tries++) {
+    const { known, prompt } = admission;
+    const window = known.window ?? known.maxInput ?? known.trained;
+    if (window === null || prompt === null) return null;
+    missing += prompt.tokens + prompt.bound + of.policy.minReplyTokens + SPARE - window;
+    const shorter = await shorten(of.wire, of.ask, services.counter, admission.target, missing);
+    if (shorter === null) return null;
+    const { dropped, shortened } = shorter;
+    const bytes = Buffer.byteLength(JSON.stringify(shorter.ask.body));
+    admission = await judge(services, { ...of, ask: shorter.ask, bytes });
+    if (admission.refusal !== null) continue;
+    const told = { "x-lastword-compacted": `dropped=${dropped};shortened=${shortened}` };
+    return { ...admission, compacted: { dropped, shortened }, headers: { ...admission.headers, ...told } };
+  }
+  return null;
+}
+
+async function judge({ windows, counter }: Counting, of: Applicant): Promise<Admission> {
   const { wire, ask, policy, server, dialect } = of;
   const asking = windows.known(server, ask.model, policy, of.authorization);
   const known = asking instanceof Promise ? await asking : asking;
@@ -53,6 +90,8 @@ export async function admit(
   const field = ask.cap?.field ?? wire.capField;
   return {
     known,
+    ask,
+    compacted: null,
     method,
     prompt: count,
     target,
@@ -87,7 +126,8 @@ async function counted(counter: Counter, of: Applicant, input: PlanInput, target
   const exact = await of.dialect.count(of.server.query(of.authorization, of.signal), of.ask, of.ask.body);
   if (exact === null) return estimate;
   counter.learn(estimate, target, exact);
-  return { ...estimate, tokens: exact, bound: 0, method: "exact" };
+  const { parts, evidence } = estimate;
+  return { tokens: exact, bound: 0, method: "exact", parts, evidence };
 }
 
 function inputOf({ wire, ask, policy, dialect, strict }: Applicant, known: Known): PlanInput {

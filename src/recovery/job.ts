@@ -22,6 +22,8 @@ export interface Plan {
   readonly thinkingBudget: number | null;
   /** The prompt's tokens: a count with its bound, or an upper limit (`ceiling`); null: not counted. */
   readonly prompt: Count | null;
+  /** What was left out of the history to make it fit; null: nothing. */
+  readonly compacted: { readonly dropped: number; readonly shortened: number } | null;
   /** What was counted it for. */
   readonly target: Target;
 }

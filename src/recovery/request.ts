@@ -75,11 +75,10 @@ export function passRequest(
     compose.thinkingBudget === null &&
     join.how === "asked" &&
     Object.keys(set).length === 0;
-  const aliased = job.policy.alias !== null;
   return {
     wire,
     path: join.path === null ? `${job.server.v1}${wire.path}` : `${job.server.root}${join.path}`,
-    body: untouched && !aliased ? job.bytes : JSON.stringify(wire.compose(ask, compose)),
+    body: untouched ? job.bytes : JSON.stringify(wire.compose(ask, compose)),
     cap: cap?.tokens ?? ask.cap?.tokens ?? null,
     added,
     effort: effort !== null,

@@ -67,6 +67,7 @@ export class Run {
     });
     this.#draft = new Draft(job, voice, this.#teller);
     this.#draft.onSaid = () => this.#joined();
+    if (job.plan.compacted !== null) this.#warn("compacted");
     const resumes = this.#lessons.resumes[resumeKey(job)];
     const prefill = this.#resume !== null && resumes !== "refused" && resumes !== "ignored";
     const ways = waysOf(job.policy.continue, { prefill, raw: false });

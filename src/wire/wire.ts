@@ -107,6 +107,18 @@ export interface Voice {
   stream(body: JsonObject): string;
 }
 
+/** A conversation as a list that can be shortened. */
+export interface History {
+  /** Its messages in order. `alone`: a body that holds just this one, for counting it. */
+  messages(body: JsonObject): { readonly role: "system" | "user" | "assistant" | "tool"; readonly alone: JsonObject }[];
+  /** A copy of the body with the kept messages only; of the shortened ones, tool results, the content is replaced by `notice`. */
+  shorten(
+    body: JsonObject,
+    compaction: { readonly kept: readonly number[]; readonly shortened: readonly number[] },
+    notice: string,
+  ): JsonObject;
+}
+
 /** What clients speak. A wire knows nothing of servers. */
 export interface Wire {
   readonly name: WireName;
@@ -120,6 +132,8 @@ export interface Wire {
   read(body: JsonObject): Ask;
   /** What of the request costs prompt tokens, in prompt order. */
   pieces(body: JsonObject): Piece[];
+  /** Absent on wires without a conversation. */
+  readonly history?: History;
   /**
    * Matches, in latin1 text of whole events, anything that is more than plain output: then the events are parsed one by one.
    * False alarms cost time only; a miss would be a defect. null: every event is parsed.

@@ -5,6 +5,7 @@ import { heartbeat } from "../openai/heartbeat.ts";
 import type { Wire } from "../wire.ts";
 import { compose } from "./compose.ts";
 import { chatChoice } from "./delta.ts";
+import { history } from "./history.ts";
 import { pieces } from "./pieces.ts";
 import { read } from "./read.ts";
 import { ChatVoice } from "./voice.ts";
@@ -17,6 +18,7 @@ export const chat: Wire = {
   formatField: "response_format",
   read,
   pieces,
+  history,
   alarm: ALARM,
   frame: (event, data) => readFrame(event, data, chatChoice),
   split: (frame) => splitFrame(frame, chatChoice),

@@ -4,6 +4,7 @@ import type { Wire } from "../wire.ts";
 import { compose } from "./compose.ts";
 import { errorObject } from "./error.ts";
 import { frames, parts } from "./frames.ts";
+import { history } from "./history.ts";
 import { pieces } from "./pieces.ts";
 import { FORMAT_FIELD, read } from "./read.ts";
 import { MessagesVoice } from "./voice.ts";
@@ -14,6 +15,7 @@ export const messages: Wire = {
   path: "/messages",
   read,
   pieces,
+  history,
   capField: "max_tokens",
   formatField: FORMAT_FIELD,
   alarm: null,

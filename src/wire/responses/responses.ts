@@ -2,6 +2,7 @@ import { errorObject } from "../openai/error.ts";
 import type { Wire } from "../wire.ts";
 import { compose } from "./compose.ts";
 import { frames, parts } from "./frames.ts";
+import { history } from "./history.ts";
 import { pieces } from "./pieces.ts";
 import { FORMAT_FIELD, read } from "./read.ts";
 import { ResponsesVoice } from "./voice.ts";
@@ -12,6 +13,7 @@ export const responses: Wire = {
   path: "/responses",
   read,
   pieces,
+  history,
   capField: "max_output_tokens",
   formatField: FORMAT_FIELD,
   alarm: null,
