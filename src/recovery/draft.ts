@@ -1,18 +1,22 @@
 import type { Outcome } from "../core/cut.ts";
 import type { JsonObject } from "../core/json.ts";
 import type { Finish, Part, Usage } from "../core/part.ts";
-import { callsOf, emptyReply, type Reply, take, textOf } from "../core/reply.ts";
+import { type Block, callsOf, emptyReply, type Reply, take, textOf } from "../core/reply.ts";
 import { solidEnd } from "../stitch/characters.ts";
+import { jsonState, lastWholeElement } from "../stitch/json.ts";
 import { StopScan } from "../stitch/stop.ts";
 import { lastwordOf } from "../wire/report.ts";
 import type { Ending, Frame, Report, Voice } from "../wire/wire.ts";
 import { Forward } from "./forward.ts";
 import type { Job } from "./job.ts";
-import { callParts, Joiner } from "./joiner.ts";
+import { Joiner } from "./joiner.ts";
 import type { PassRequest } from "./request.ts";
-import type { Send } from "./state.ts";
+import { isWholeTurn, type Send } from "./state.ts";
 import type { Teller } from "./teller.ts";
+import { answerOf, thinkState } from "./think.ts";
 import type { Headers } from "./transport.ts";
+import { addedCalls, callParts, furtherCalls } from "./turn-calls.ts";
+import { Withheld } from "./withheld.ts";
 
 /** What an ending needs beside the reply. */
 export interface Told {
@@ -35,19 +39,23 @@ export class Draft {
   readonly #job: Job;
   readonly #voice: Voice;
   readonly #teller: Teller;
-  /** All that the reply consists of, without the last pass's calls. */
+  /** All that the reply consists of, without the last pass's calls, unless they were shown. */
   #known: Reply = emptyReply();
-  /** Parts of `#known` that wait until the whole is proven. */
-  #waiting: { readonly parts: readonly Part[]; readonly frame: Frame | null }[] = [];
+  /** What of `#known` waits until the whole is proven. */
+  #withheld = new Withheld(this.#known);
+  /** The calls of this turn that were cut, as far as they came. */
+  #cut: readonly Block[] = [];
   /** The first showing, streamed or plain, while it stands as it came. */
   #forward: Forward | null = null;
   #plain: { readonly json: JsonObject; readonly raw: Buffer } | null = null;
   /** What the last pass says of its end, with its calls. */
   #end: Reply = emptyReply();
   #tail: readonly Frame[] = [];
+  /** The last pass spoke of its end in words of its own: not those for what the client hears. */
+  #wordless = false;
   #headers: Headers = {};
   #firstBody: JsonObject | null = null;
-  readonly #laterBodies: JsonObject[] = [];
+  #laterBodies: JsonObject[] = [];
 
   constructor(job: Job, voice: Voice, teller: Teller) {
     this.#job = job;
@@ -70,17 +78,31 @@ export class Draft {
    * false: the turn is asked again and nothing of it was shown, so that the next pass is a first showing.
    */
   keep(send: Send): boolean {
-    const again =
-      send.strategy !== "prefill" && send.strategy !== "raw" && send.strategy !== "nudge" && send.strategy !== "parts";
-    if (again && this.#untouched) {
+    this.#cut = this.#furtherCalls();
+    if (isWholeTurn(send) && this.#untouched) {
       this.#known = emptyReply();
-      this.#waiting = [];
+      this.#withheld = new Withheld(this.#known);
       this.#forward = null;
       this.#plain = null;
+      this.#firstBody = null;
+      this.#laterBodies = [];
+      this.#end = emptyReply();
       return false;
     }
     this.#takeApart();
+    this.#withheld.begin();
+    const whole = send.back ? this.#wholeElements() : null;
+    if (whole !== null) this.#withheld.shorten(textOf(this.#known).length - whole);
     return true;
+  }
+
+  /** The calls of the turn that was cut, as far as any pass came with them, without half a character at their end. */
+  get turnCalls(): readonly Block[] {
+    return this.#furtherCalls().map((call) => ({ ...call, text: call.text.slice(0, solidEnd(call.text)) }));
+  }
+
+  #furtherCalls(): readonly Block[] {
+    return furtherCalls(this.#cut, callsOf(this.full()), callsOf(this.#known));
   }
 
   get #untouched(): boolean {
@@ -88,17 +110,26 @@ export class Draft {
     return !text && !reasoning && !tool && this.#forward?.shown !== true;
   }
 
+  /** The reply must have a format: what later passes join to it waits for its end. */
+  get #proven(): boolean {
+    return this.#job.ask.structured !== null;
+  }
+
+  /** So does all of it. */
+  get #provenFirst(): boolean {
+    return this.#proven && this.#job.policy.structured === "whole";
+  }
+
   /** Reads a first showing. */
   forward(request: PassRequest, over: (ended: boolean) => void): Forward {
     const { ask, wire, policy, heal, dialect } = this.#job;
-    const proven = ask.structured !== null;
     this.#forward = new Forward({
       wire,
       voice: this.#voice,
       clear: !heal && ask.stream,
       holdTools: policy.toolCalls === "whole",
-      holdAll: !ask.stream || (proven && policy.structured === "whole"),
-      careful: proven || !ask.stream,
+      holdAll: !ask.stream || this.#provenFirst,
+      careful: this.#proven || !ask.stream,
       dropUsage: request.dropUsage,
       losesOpening: dialect.losesOpening === true,
       out: (bytes) => this.#teller.say(bytes),
@@ -110,16 +141,17 @@ export class Draft {
   /** Reads a pass that goes on with what is known. */
   joiner(send: Send, request: PassRequest, pass: number, over: (ended: boolean) => void): Joiner {
     const { ask } = this.#job;
-    const proven = ask.structured !== null;
     return new Joiner({
       known: this.#known,
       seam: request.seam,
       channel: request.channel,
-      text: send.strategy === "reask" && this.shown.text ? "aside" : "join",
-      reasoning: this.shown.reasoning && request.channel === "text" ? "mute" : "show",
+      ears: request.ears,
+      calls: request.calls,
+      text: isWholeTurn(send) && this.shown.text ? "aside" : "join",
+      reasoning: this.shown.reasoning && request.channel !== "reasoning" ? "mute" : "show",
       pass,
       say: (parts, frame) => {
-        if (proven) this.#waiting.push({ parts, frame });
+        if (this.#proven) this.#withheld.join(parts, frame);
         else this.#say(parts, frame);
       },
       stops: ask.stop.length > 0 ? new StopScan(ask.stop, textOf(this.#known)) : null,
@@ -136,7 +168,7 @@ export class Draft {
   }
 
   /** A plain body is read as the one event that it is. */
-  takePlain(reader: PassReader, json: JsonObject, raw: Buffer, parts: readonly Part[]): void {
+  takePlain(reader: PassReader, request: PassRequest, json: JsonObject, raw: Buffer, parts: readonly Part[]): void {
     if (reader instanceof Forward) {
       this.#forward = null;
       this.#plain = { json, raw };
@@ -144,18 +176,20 @@ export class Draft {
       for (const part of parts) take(this.#end, part);
       this.#end.ended = true;
     } else {
-      this.#laterBodies.push(json);
+      if (request.wire === this.#job.wire) this.#laterBodies.push(json);
       reader.take({ kind: "output", event: "", data: "", json: null, parts, usageOnly: false, garbage: false });
       reader.end.ended = true;
     }
   }
 
   /** Closes the reader of a pass; afterwards `end` tells its end and `full` the whole reply with it. */
-  close(reader: PassReader): void {
+  close(reader: PassReader, request: PassRequest): void {
     if (reader instanceof Joiner) {
       reader.close();
-      this.#end = reader.end;
-      this.#tail = reader.tail;
+      // A pass that cannot be joined has told nothing, its end aside.
+      this.#end = reader.discard === null && !reader.lost ? reader.end : { ...reader.end, blocks: [] };
+      this.#tail = request.wire === this.#job.wire ? reader.tail : [];
+      this.#wordless = request.ears !== null;
     } else if (this.#plain === null) this.#end = reader.end();
   }
 
@@ -170,7 +204,9 @@ export class Draft {
     if (this.#plain !== null) return this.#end;
     const full = emptyReply();
     if (this.#forward === null) {
-      for (const block of [...this.#known.blocks, ...callsOf(this.#end)]) full.blocks.push(block);
+      const calls = callsOf(this.#end);
+      const known = calls.length === 0 ? this.#known.blocks : this.#known.blocks.filter(({ kind }) => kind !== "tool");
+      full.blocks.push(...known, ...calls);
       return full;
     }
     const { flowed, held } = this.#forward.settle();
@@ -197,7 +233,39 @@ export class Draft {
   /** The calls of the last pass are not to be delivered: everything else stands. */
   dropCalls(): void {
     this.#takeApart();
-    this.#end = { ...this.#end, blocks: this.#end.blocks.filter((block) => block.kind !== "tool") };
+    this.#end = { ...this.#end, blocks: [] };
+  }
+
+  /** The last pass spoils the whole: nothing of it is kept. */
+  undo(): void {
+    this.#end = { ...this.#end, blocks: [] };
+    if (this.#proven) this.#withheld.undo();
+  }
+
+  /** The calls of the last pass do not contradict those that were shown. */
+  get coherent(): boolean {
+    return addedCalls(callsOf(this.#known), callsOf(this.#end)) !== null;
+  }
+
+  /** The format's text ends in a list of which some whole element has not been shown to its end. */
+  get divisible(): boolean {
+    return this.#proven && this.#wholeElements() !== null;
+  }
+
+  /** Where the last whole element of the list ends, in characters of all text; null: nowhere, or not before what was shown. */
+  #wholeElements(): number | null {
+    const text = textOf(this.full());
+    const from = thinkState(text).answerAt;
+    const whole = lastWholeElement(text.slice(from));
+    if (whole === null) return null;
+    const end = from + whole.end;
+    return end < text.length && end >= this.#shownLength(text) ? end : null;
+  }
+
+  #shownLength(text: string): number {
+    if (!this.#job.ask.stream || this.#plain !== null) return 0;
+    if (this.#forward === null) return text.length - this.#withheld.length;
+    return this.#forward.shown ? textOf(this.#forward.settle().flowed).length : 0;
   }
 
   /** New output becomes part of the reply and is said. */
@@ -212,10 +280,9 @@ export class Draft {
   deliver(told: Told): void {
     if (this.#endAsItCame(told, true)) return;
     this.#takeApart();
-    for (const { parts, frame } of this.#waiting) this.#say(parts, frame);
-    this.#waiting = [];
-    this.give(callParts(this.#end.blocks));
-    this.#write(told, wholeFinish(this.#end));
+    this.#release();
+    this.give(addedCalls(callsOf(this.#known), callsOf(this.#end)) ?? []);
+    this.#write(told, this.#wholeFinish());
   }
 
   /** Ends cut: all that is true, no half call, and the finish that says so. */
@@ -223,7 +290,21 @@ export class Draft {
     const clean = callsOf(this.#end).length === 0 && isCut(this.#end.finish);
     if (clean && this.#endAsItCame(told, false)) return;
     this.#takeApart();
+    // What was joined is not proven. A stream ends with what was shown; a body may have all that can still be a beginning.
+    if (this.#proven && (this.#job.ask.stream || jsonState(answerOf(textOf(this.#known))).broken))
+      this.#withheld.forsake();
+    this.#release();
     this.#write(told, isCut(this.#end.finish) ? this.#end.finish : { kind: "cap", raw: "" });
+  }
+
+  #wholeFinish(): Finish {
+    const { finish } = this.#end;
+    if (finish !== null && !isCut(finish) && !this.#wordless) return finish;
+    return { kind: callsOf(this.#end).length > 0 ? "tools" : "done", raw: "" };
+  }
+
+  #release(): void {
+    for (const { parts, frame } of this.#withheld.release()) this.#say(parts, frame);
   }
 
   /** The upstream's own words, whatever they are worth: healing is off. */
@@ -282,7 +363,7 @@ export class Draft {
       this.#trim();
       // A stream was asked for and a body came: what it said is said now.
       if (this.#job.ask.stream) this.#voice.named(plain.json);
-      this.#say(partsOf(this.#known), null);
+      this.#sayFirst(partsOf(this.#known), null);
     }
     const forward = this.#forward;
     if (forward === null) return;
@@ -306,7 +387,15 @@ export class Draft {
       const end = solidEnd(part.text);
       if (end > 0) solid.push({ ...part, text: part.text.slice(0, end) });
     }
-    if (solid.length > 0) this.give(solid, frame);
+    if (solid.length === 0) return;
+    for (const part of solid) take(this.#known, part);
+    this.#sayFirst(solid, frame);
+  }
+
+  /** Output of the first showing. */
+  #sayFirst(parts: readonly Part[], frame: Frame | null): void {
+    if (this.#provenFirst) this.#withheld.first(parts, frame);
+    else this.#say(parts, frame);
   }
 
   /** Half a character at the end of a plain reply is left for the next pass to write. */
@@ -343,11 +432,6 @@ function isCut(finish: Finish | null): finish is Finish {
 function saysSo(end: Reply): boolean {
   if (end.finish === null || isCut(end.finish)) return false;
   return true;
-}
-
-function wholeFinish(end: Reply): Finish {
-  if (end.finish !== null && !isCut(end.finish)) return end.finish;
-  return { kind: callsOf(end).length > 0 ? "tools" : "done", raw: "" };
 }
 
 function partsOf(reply: Reply): Part[] {

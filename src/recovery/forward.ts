@@ -56,6 +56,7 @@ export class Forward {
   #unparsedBytes = 0;
   #held: Held[] = [];
   #holding: boolean;
+  #calls = false;
   #over = false;
   /** Of a clear stream, what came before its first output. */
   #unsent: Buffer[] = [];
@@ -115,6 +116,7 @@ export class Forward {
    * Text is not among it unless every event was parsed (`careful`); `settle` gives all.
    */
   end(): Reply {
+    if (this.#calls) this.#parse();
     const end: Reply = { ...this.#flowed, blocks: this.#flowed.blocks.map((block) => ({ ...block })) };
     for (const { frame } of this.#held) for (const part of frame.parts) take(end, part);
     return end;
@@ -183,8 +185,10 @@ export class Forward {
       else if (part.kind === "finish") {
         this.finishes.push(part.finish);
         waits = true;
-      } else if (part.kind === "tool" && this.#o.holdTools) this.#holding = true;
-      else if (part.kind === "text" || part.kind === "reasoning") waits ||= solidEnd(part.text) < part.text.length;
+      } else if (part.kind === "tool") {
+        this.#calls = true;
+        this.#holding ||= this.#o.holdTools;
+      } else if (part.kind === "text" || part.kind === "reasoning") waits ||= solidEnd(part.text) < part.text.length;
     }
     if (frame.kind === "output" || frame.parts.some(isOutput)) this.started = true;
     if (this.fault === null) {

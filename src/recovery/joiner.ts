@@ -5,6 +5,7 @@ import type { Discard, Seam, SeamVerdict } from "../stitch/seam.ts";
 import type { StopScan } from "../stitch/stop.ts";
 import { parseEvents } from "../upstream/frames.ts";
 import type { Frame } from "../wire/wire.ts";
+import type { Ears } from "./ears.ts";
 
 /** What becomes of the text of a pass. */
 export type TextMode =
@@ -18,14 +19,18 @@ export interface JoinerOptions {
   readonly known: Reply;
   /** Decides the joint; null: nothing was there to join. */
   readonly seam: Seam | null;
-  readonly channel: "text" | "reasoning";
+  readonly channel: "text" | "reasoning" | "call";
+  /** What the text of the pass stands for; null: it is text. */
+  readonly ears: Ears | null;
+  /** The calls of the turn so far, the last of which the pass carries on. */
+  readonly calls: readonly Block[];
   readonly text: TextMode;
   /** Reasoning that was shown is not shown again, unless this pass goes on inside the thought. */
   readonly reasoning: "show" | "mute";
   /** Number of this pass, to tell its blocks from those of others. */
   readonly pass: number;
-  /** New output, cleaned and joined. `frame`: the upstream's own, for its unknown fields. */
-  readonly say: (parts: readonly Part[], frame: Frame) => void;
+  /** New output, cleaned and joined. `frame`: the upstream's own, for its unknown fields; null: of another wire. */
+  readonly say: (parts: readonly Part[], frame: Frame | null) => void;
   /** The client's stop strings over the joined text; null: it has none. */
   readonly stops: StopScan | null;
   /** Reads one event of the upstream's wire. */
@@ -57,8 +62,10 @@ export class Joiner {
   gained = 0;
   /** Characters of output that the pass brought, dropped or not. */
   heard = 0;
+  /** Of these, what was dropped. */
+  dropped = 0;
   readonly #o: JoinerOptions;
-  #waiting: { frame: Frame; parts: Part[] }[] = [];
+  #waiting: { frame: Frame | null; parts: Part[] }[] = [];
   #decided: boolean;
   /** The end of the text so far that may be half a character. */
   #residue = "";
@@ -68,6 +75,12 @@ export class Joiner {
   constructor(options: JoinerOptions) {
     this.#o = options;
     this.#decided = options.seam === null;
+    for (const call of options.calls) this.end.blocks.push({ ...call, ended: false });
+  }
+
+  /** It makes a call that cannot be read. */
+  get lost(): boolean {
+    return this.#o.ears?.lost === true;
   }
 
   raw(): void {}
@@ -81,48 +94,81 @@ export class Joiner {
     const flow: Part[] = [];
     for (const part of frame.parts) {
       if (part.kind === "text" || part.kind === "reasoning") this.heard += part.text.length;
-      switch (part.kind) {
-        case "text":
-          this.started = true;
-          if (this.#o.text === "aside") this.aside += part.text;
-          else if (part.text !== "") flow.push({ ...part, block: this.#blockOf("text", part.block) });
-          break;
-        case "reasoning":
-          this.started = true;
-          if (this.#o.reasoning === "show" && part.text !== "")
-            flow.push({ ...part, block: this.#blockOf("reasoning", part.block) });
-          break;
-        case "sealed_reasoning":
-          if (this.#o.reasoning === "show") flow.push({ ...part, block: this.#blockOf("reasoning", part.block) });
-          break;
-        case "tool":
-        case "tool_end":
-          this.started = true;
-          take(this.end, { ...part, block: this.#fresh("tool", part.block) });
-          break;
-        case "fault":
-          this.fault = part.fault;
-          this.#stop(true);
-          return;
-        case "finish":
-        case "usage":
-          take(this.end, part);
-          break;
-        case "end":
-          take(this.end, part);
-          this.#flow(flow, frame);
-          this.#stop(true);
-          return;
-        default:
-          part satisfies never;
+      else if (part.kind === "tool") this.heard += part.args.length;
+      if (part.kind === "fault") {
+        this.fault = part.fault;
+        this.#stop(true);
+        return;
       }
+      if (part.kind === "finish" || part.kind === "usage" || part.kind === "end") {
+        if (part.kind !== "usage") flow.push(...this.#heard(this.#o.ears?.end() ?? []));
+        take(this.end, part);
+        if (part.kind !== "end") continue;
+        this.#flow(flow, frame);
+        this.#stop(true);
+        return;
+      }
+      this.started = true;
+      flow.push(...(this.#o.ears === null ? this.#own(part) : this.#read(this.#o.ears, part)));
     }
     if (frame.kind === "tail" || frame.parts.some((part) => part.kind === "finish")) this.tail.push(frame);
     this.#flow(flow, frame);
+    if (this.#o.ears?.done === true) this.#enough();
+  }
+
+  /** Of the upstream's own output, what flows on. */
+  #own(part: Part): Part[] {
+    switch (part.kind) {
+      case "text":
+        if (this.#o.text === "aside") {
+          this.aside += part.text;
+          this.dropped += part.text.length;
+        } else if (part.text !== "") return [{ ...part, block: this.#blockOf("text", part.block) }];
+        return [];
+      case "reasoning":
+        if (this.#o.reasoning === "mute" || part.text === "") return [];
+        return [{ ...part, block: this.#blockOf("reasoning", part.block) }];
+      case "sealed_reasoning":
+        return this.#o.reasoning === "mute" ? [] : [{ ...part, block: this.#blockOf("reasoning", part.block) }];
+      case "tool":
+      case "tool_end":
+        take(this.end, { ...part, block: this.#fresh("tool", part.block) });
+        return [];
+      default:
+        return [];
+    }
+  }
+
+  /** Only the text of such a pass is of use: what it says stands there in other words. */
+  #read(ears: Ears, part: Part): Part[] {
+    return part.kind === "text" ? this.#heard(ears.hear(part.text)) : [];
+  }
+
+  #heard(parts: readonly Part[]): Part[] {
+    return parts.flatMap((part) => {
+      if (part.kind !== "tool") return part.kind === "text" || part.kind === "reasoning" ? this.#own(part) : [];
+      this.gained += codePoints(part.args);
+      take(this.end, part);
+      return [];
+    });
+  }
+
+  /** All that was wanted of the pass has come: it need not be heard to its end. */
+  #enough(): void {
+    this.discard = this.#o.ears?.discard ?? null;
+    this.end.ended = true;
+    this.#stop(false);
   }
 
   /** The pass has ended: an undecided seam must decide. */
   close(): void {
+    const { ears } = this.#o;
+    if (ears !== null) {
+      this.#flow(this.#heard(ears.end()), null);
+      this.discard ??= ears.discard;
+      this.seam ??= ears.seam;
+      this.dropped += ears.seam?.dropped ?? 0;
+    }
     if (!this.#decided && this.discard === null && this.#o.seam !== null) this.#decide(this.#o.seam.end(), true);
   }
 
@@ -130,8 +176,7 @@ export class Joiner {
   flush(): void {
     const text = (this.#o.stops?.end() ?? "") + this.#residue;
     this.#residue = "";
-    if (text !== "" && this.#residueFrame !== null)
-      this.#give([{ kind: "text", block: this.#blockOf("text", 0), text }], this.#residueFrame);
+    if (text !== "") this.#give([{ kind: "text", block: this.#blockOf("text", 0), text }], this.#residueFrame);
   }
 
   /** A stop string is complete that no single pass could see: the reply ends before it, as the client wished. */
@@ -142,7 +187,7 @@ export class Joiner {
     this.#stop(false);
   }
 
-  #flow(parts: Part[], frame: Frame): void {
+  #flow(parts: Part[], frame: Frame | null): void {
     if (parts.length === 0 || this.discard !== null) return;
     if (this.#decided) {
       this.#solid(parts, frame);
@@ -169,6 +214,7 @@ export class Joiner {
       return;
     }
     this.seam = { overlap: verdict.overlap, dropped: verdict.drop };
+    this.dropped += verdict.drop;
     let drop = verdict.drop;
     const waiting = this.#waiting;
     this.#waiting = [];
@@ -187,7 +233,7 @@ export class Joiner {
   }
 
   /** Half a character at the end of the text waits for its other half, or for the end. */
-  #solid(parts: readonly Part[], frame: Frame): void {
+  #solid(parts: readonly Part[], frame: Frame | null): void {
     const solid: Part[] = [];
     let stopped = false;
     for (const part of parts) {
@@ -207,12 +253,12 @@ export class Joiner {
     if (stopped) this.#stopString();
   }
 
-  #give(parts: readonly Part[], frame: Frame): void {
+  #give(parts: readonly Part[], frame: Frame | null): void {
     for (const part of parts) {
       take(this.#o.known, part);
       if (part.kind === "text" || part.kind === "reasoning") this.gained += codePoints(part.text);
     }
-    this.#o.say(parts, frame);
+    this.#o.say(parts, this.#o.ears === null ? frame : null);
   }
 
   /** Text goes on in the reply's last text block, and a resumed thought in the last thought; all else is new. */
@@ -232,13 +278,6 @@ export class Joiner {
     this.#over = true;
     this.#o.over(ended);
   }
-}
-
-/** The pass's calls as parts, once they are proven. */
-export function callParts(blocks: readonly Block[]): Part[] {
-  return blocks
-    .filter((block) => block.kind === "tool")
-    .map((block) => ({ kind: "tool", block: block.block, id: block.id, name: block.name, args: block.text }));
 }
 
 /** What a turn that was asked again adds to the text that was shown, or null where it tells another story. */

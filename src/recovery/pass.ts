@@ -31,6 +31,8 @@ export interface Pass {
   readonly counted: { readonly prompt: number | null; readonly completion: number | null };
   /** The server calls cut replies finished on this wire. */
   readonly hidesCuts: boolean;
+  /** Joined from parts: only proof makes it whole, whatever the server says of its end. @default false */
+  readonly mustProve?: boolean;
   /** One for every call of the turn, in order. */
   readonly calls: readonly Proof[];
   /** null: no format was asked for, or the turn calls tools instead. */

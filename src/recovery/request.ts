@@ -1,14 +1,24 @@
+import type { Ask } from "../core/ask.ts";
 import type { JsonObject } from "../core/json.ts";
-import { type Reply, reasoningOf, textOf } from "../core/reply.ts";
-import { prepareNudge } from "../stitch/anchor.ts";
-import { type Discard, openSeam, type Seam } from "../stitch/seam.ts";
+import { type Block, type Reply, textOf } from "../core/reply.ts";
+import type { Discard, Seam } from "../stitch/seam.ts";
+import type { Lessons } from "../upstream/knowledge.ts";
+import { completions } from "../wire/completions/completions.ts";
 import type { Compose, Wire } from "../wire/wire.ts";
-import type { Job, Shared } from "./job.ts";
+import { FormatSeam } from "./format-seam.ts";
+import type { Job } from "./job.ts";
 import type { Corrections } from "./learn.ts";
-import type { Send } from "./state.ts";
+import { rawBody, resumeRaw } from "./raw/resume.ts";
+import { isWholeTurn, type Send } from "./state.ts";
+import { again } from "./strategies/again.ts";
+import { carry } from "./strategies/carry.ts";
+import type { Join } from "./strategies/join.ts";
+import { nudge } from "./strategies/nudge.ts";
+import { prefill } from "./strategies/prefill.ts";
+import { answerOf } from "./think.ts";
 
 /** One pass as it goes out, and what its beginning must be joined to. */
-export interface PassRequest {
+export interface PassRequest extends Pick<Join, "seam" | "channel" | "ears" | "calls" | "unproven"> {
   /** The wire that the upstream answers in. */
   readonly wire: Wire;
   readonly path: string;
@@ -20,45 +30,60 @@ export interface PassRequest {
   readonly effort: boolean;
   /** Usage comes only because lastword asked for it. */
   readonly dropUsage: boolean;
-  readonly seam: Seam | null;
-  /** What the seam joins. */
-  readonly channel: "text" | "reasoning";
-  /** The server is believed, not known, to resume: a restart proves that it does not. */
-  readonly unproven: boolean;
+  /** The turn is resumed on the completion endpoint. */
+  readonly raw: boolean;
 }
 
-/** Builds the request of a pass from the untouched first ask. `after`: why the last answer to a nudge could not be joined. */
-export function passRequest(
-  job: Job,
-  shared: Shared,
-  send: Send,
-  corrections: Corrections,
-  known: Reply,
-  after: Discard | null,
-): PassRequest {
-  const { ask, wire, dialect } = job;
-  const lessons = shared.knowledge.of(job.server.name, ask.model);
-  const set: JsonObject = {};
-  const added: string[] = [];
-  const usage =
-    ask.stream &&
-    job.heal &&
-    !ask.wantsUsage &&
-    dialect.usageOption &&
-    !lessons.optionsRefused.includes("stream_options");
-  if (usage && (wire.name === "chat" || wire.name === "completions")) {
-    set.stream_options = { include_usage: true };
-    added.push("stream_options");
-  }
-  const effort = send.effort === null ? null : dialect.effort(wire.name, ask.model, ask.body, send.effort);
-  for (const [field, value] of Object.entries(effort ?? {})) {
-    set[field] = value;
-    if (ask.body[field] === undefined) added.push(field);
-  }
-  const join = joinOf(job, send.strategy, known, after, lessons.resumes[resumeKey(job)] === "works");
-  Object.assign(set, join.set);
-  added.push(...Object.keys(join.set).filter((field) => ask.body[field] === undefined));
-  const cap = capOf(job, send, corrections, lessons.capField);
+/** What a pass is made from, beside the job: what was learned, and the reply so far. */
+export interface Before {
+  readonly lessons: Lessons;
+  readonly corrections: Corrections;
+  readonly known: Reply;
+  /** The calls of the turn that was cut, the last of them open. */
+  readonly calls: readonly Block[];
+  /** Why the last answer to a nudge could not be joined. */
+  readonly after: Discard | null;
+  /** Number of this pass, from 1. */
+  readonly pass: number;
+}
+
+/** Builds the request of a pass from the untouched first ask. null: it cannot be made, for the server does not render what it needs. */
+export async function passRequest(job: Job, send: Send, before: Before): Promise<PassRequest | null> {
+  const { ask, wire } = job;
+  const { lessons } = before;
+  const join = await joinOf(job, send, before);
+  if (join === null) return null;
+  const cap = capOf(job, send, before.corrections, lessons.capField);
+  const usage = wantsUsage(job, lessons);
+  const format = ask.structured !== null && !isWholeTurn(send);
+  const tokens = cap?.tokens ?? ask.cap?.tokens ?? null;
+  const common = {
+    cap: tokens,
+    seam: join.seam !== null && format && join.channel === "text" ? inFormat(before.known, join.seam) : join.seam,
+    channel: join.channel,
+    ears: join.ears,
+    calls: join.calls,
+    // A grammar that begins anew, though no format was asked for, shows that the message is not resumed either.
+    unproven: join.unproven || (format && send.strategy !== "nudge"),
+  };
+  if (join.raw !== null)
+    return {
+      ...common,
+      wire: completions,
+      path: `${job.server.v1}${completions.path}`,
+      body: JSON.stringify(rawBody(ask, join.raw, tokens, ask.stream && (usage || ask.wantsUsage))),
+      added: [],
+      effort: false,
+      dropUsage: false,
+      raw: true,
+    };
+  const effort =
+    send.effort === null || lessons.effortRefused
+      ? null
+      : job.dialect.effort(wire.name, ask.model, ask.body, send.effort);
+  const set: JsonObject = { ...(usage ? { stream_options: { include_usage: true } } : {}), ...effort };
+  for (const [field, value] of Object.entries(join.set))
+    if (!lessons.optionsRefused.includes(field)) set[field] = value;
   const compose: Compose = {
     cap,
     thinkingBudget: send.strategy === "first" || send.strategy === "retry" ? job.plan.thinkingBudget : null,
@@ -67,25 +92,18 @@ export function passRequest(
     nudge: join.nudge,
     mark: join.mark,
     set,
-    without: join.how === "asked" || ask.structured === null ? [] : [wire.formatField],
+    without: [...join.without, ...(format ? [wire.formatField] : [])],
   };
-  const untouched =
-    ask.verbatim &&
-    cap === null &&
-    compose.thinkingBudget === null &&
-    join.how === "asked" &&
-    Object.keys(set).length === 0;
+  const own = Object.keys(set).filter((field) => ask.body[field] === undefined || join.set[field] !== undefined);
   return {
+    ...common,
     wire,
-    path: join.path === null ? `${job.server.v1}${wire.path}` : `${job.server.root}${join.path}`,
-    body: untouched ? job.bytes : JSON.stringify(wire.compose(ask, compose)),
-    cap: cap?.tokens ?? ask.cap?.tokens ?? null,
-    added,
+    path: join.path ?? `${job.server.v1}${wire.path}`,
+    body: isUntouched(ask, compose) ? job.bytes : JSON.stringify(wire.compose(ask, compose)),
+    added: own,
     effort: effort !== null,
     dropUsage: usage,
-    seam: join.seam,
-    channel: join.channel,
-    unproven: join.unproven,
+    raw: false,
   };
 }
 
@@ -94,81 +112,40 @@ export function resumeKey(job: Job): string {
   return `${job.wire.name}|${job.ask.tools.length > 0 ? "tools" : ""}|${job.ask.structured === null ? "" : "format"}`;
 }
 
-interface Join {
-  readonly how: Compose["how"];
-  readonly partial: Compose["partial"];
-  readonly nudge: string;
-  readonly mark: JsonObject;
-  readonly set: JsonObject;
-  readonly seam: Seam | null;
-  readonly channel: "text" | "reasoning";
-  readonly unproven: boolean;
-  /** Below the server's root, where such a request goes elsewhere; null: the wire's own path. */
-  readonly path: string | null;
+function joinOf(job: Job, send: Send, before: Before): Join | null | Promise<Join | null> {
+  const { known, calls, after, lessons, pass } = before;
+  switch (send.strategy) {
+    case "first":
+    case "retry":
+    case "reask":
+    case "compact":
+      return again(job, send, calls.length > 1);
+    case "prefill":
+      return prefill(job, known, lessons.resumes[resumeKey(job)] === "works");
+    case "raw":
+      return resumeRaw(job, known, [], pass);
+    case "nudge":
+      return nudge(known, after);
+    case "parts":
+      return send.by === "raw" ? resumeRaw(job, known, calls, pass) : carry(job, calls, after, lessons.optionsRefused);
+    default:
+      return send.strategy satisfies never;
+  }
 }
 
-const AS_ASKED: Join = {
-  how: "asked",
-  partial: null,
-  nudge: "",
-  mark: {},
-  set: {},
-  seam: null,
-  channel: "text",
-  unproven: false,
-  path: null,
-};
+function inFormat(known: Reply, seam: Seam): Seam {
+  return new FormatSeam(answerOf(textOf(known)), seam);
+}
 
-function joinOf(job: Job, strategy: string, known: Reply, after: Discard | null, proven: boolean): Join {
-  const text = textOf(known);
-  const reasoning = reasoningOf(known);
-  if (strategy === "prefill") {
-    const resume = job.dialect.resume(job.wire.name, job.ask.model, job.ask);
-    if (resume === null) return AS_ASKED;
-    const thought = text === "";
-    const trimmed = resume.trimsTail && !thought ? (/\s*$/.exec(text)?.[0] ?? "") : "";
-    const sent = thought ? reasoning : text;
-    return {
-      how: "resume",
-      partial: {
-        text: thought ? "" : text.slice(0, text.length - trimmed.length),
-        reasoning: thought || resume.thoughts ? reasoning : "",
-      },
-      nudge: "",
-      mark: resume.mark,
-      set: thought ? resume.setThought : resume.set,
-      seam: openSeam({
-        strategy: "prefill",
-        sent,
-        trimmed,
-        echo: resume.echo === "plain" && job.ask.stream ? "never" : resume.echo,
-        sure: resume.sure || proven,
-      }),
-      channel: thought ? "reasoning" : "text",
-      unproven: !resume.sure && !proven,
-      path: resume.path ?? null,
-    };
-  }
-  if (strategy === "nudge" && text !== "") {
-    const nudge = prepareNudge(text, after);
-    return {
-      how: "nudge",
-      partial: { text: nudge.partial, reasoning: "" },
-      nudge: nudge.instruction,
-      mark: {},
-      set: {},
-      seam: openSeam({
-        strategy: "nudge",
-        sent: text,
-        anchor: nudge.anchor,
-        seen: nudge.seen,
-      }),
-      channel: "text",
-      unproven: false,
-      path: null,
-    };
-  }
-  return AS_ASKED;
+function wantsUsage({ ask, heal, dialect, wire }: Job, lessons: Lessons): boolean {
+  const has = wire.name === "chat" || wire.name === "completions";
+  const takes = dialect.usageOption && !lessons.optionsRefused.includes("stream_options");
+  return ask.stream && heal && !ask.wantsUsage && has && takes;
+}
+
+function isUntouched({ verbatim }: Ask, { cap, thinkingBudget, how, set, without }: Compose): boolean {
+  const patched = cap !== null || thinkingBudget !== null || how !== "asked" || without.length > 0;
+  return verbatim && !patched && Object.keys(set).length === 0;
 }
 
 /** The cap as it is sent: the client's own field, unless the server is known not to read it. */

@@ -1,8 +1,10 @@
 import { silentlyTruncated } from "../budget/truncation.ts";
+import type { Ask } from "../core/ask.ts";
 import type { Attempt, AttemptResult, Cause, Outcome, Warning } from "../core/cut.ts";
 import { type Failure, failure, outcomeOf, Refused } from "../core/error.ts";
 import type { Fault } from "../core/part.ts";
-import { callsOf, type Reply, textOf } from "../core/reply.ts";
+import { type Block, callsOf, type Reply, reasoningOf, textOf } from "../core/reply.ts";
+import { shapeOf } from "../stitch/json.ts";
 import { isLoop } from "../stitch/repetition.ts";
 import type { Discard } from "../stitch/seam.ts";
 import { lossFailure } from "../upstream/loss.ts";
@@ -14,9 +16,11 @@ import { deadlineFailure, overflowFailure, stallFailure } from "./failures.ts";
 import type { Job, Shared } from "./job.ts";
 import { Joiner, regrown } from "./joiner.ts";
 import { type Corrections, learn, type Relay } from "./learn.ts";
+import { rendersRaw } from "./raw/resume.ts";
 import { type PassRequest, passRequest, resumeKey } from "./request.ts";
-import { begin, type Facts, type PassEnd, type Send, type State } from "./state.ts";
+import { begin, type Facts, isWholeTurn, type PassEnd, type Send, type State, type Step, type Where } from "./state.ts";
 import { Teller } from "./teller.ts";
+import { openThought, thinkState } from "./think.ts";
 import { type Headers, type Landing, Transport } from "./transport.ts";
 import { billed, joinedUsage, type Spent } from "./usage.ts";
 import type { Verdict } from "./verdict.ts";
@@ -25,6 +29,7 @@ import type { Verdict } from "./verdict.ts";
 const HIDDEN_TURN_TOKENS = 96;
 /** For an estimate where the upstream tells no usage. */
 const CHARACTERS_PER_TOKEN = 4;
+const STEPS: readonly Step[] = ["lower", "off"];
 
 /** How a run ended, for metrics and the log. */
 export interface RunEnd {
@@ -70,7 +75,7 @@ export class Run {
     if (job.plan.compacted !== null) this.#warn("compacted");
     const resumes = this.#lessons.resumes[resumeKey(job)];
     const prefill = this.#resume !== null && resumes !== "refused" && resumes !== "ignored";
-    const ways = waysOf(job.policy.continue, { prefill, raw: false });
+    const ways = waysOf(job.policy.continue, { prefill, raw: rendersRaw(job) });
     const asked = job.ask.cap?.tokens ?? null;
     this.#state = begin(asked, job.plan.cap?.tokens ?? asked, ways);
   }
@@ -99,13 +104,7 @@ export class Run {
 
   async #passes(): Promise<RunEnd> {
     const policy = { ...this.#job.policy, maxAttempts: this.#job.maxAttempts };
-    let action: ReturnType<typeof decide>["action"] = {
-      do: "send",
-      strategy: "first",
-      cap: this.#state.cap,
-      effort: null,
-      waitSeconds: 0,
-    };
+    let action: ReturnType<typeof decide>["action"] = { do: "send", ...this.#state, waitSeconds: 0 };
     while (action.do === "send") {
       const end = await this.#pass(action);
       if (end === null) return { outcome: "canceled", cause: this.#state.cause, code: null };
@@ -116,6 +115,7 @@ export class Run {
     }
     switch (action.do) {
       case "deliver":
+        if (action.outcome === "healed") this.#learnMended();
         this.#draft.deliver(this.#told(action.outcome, this.#state.cause, null));
         return { outcome: action.outcome, cause: this.#state.cause, code: null };
       case "stop":
@@ -140,13 +140,24 @@ export class Run {
     // Time may have run out between two passes, when there was nothing to interrupt.
     const late = this.#stopped ?? (performance.now() >= job.deadlineAt ? deadlineFailure(job) : null);
     if (late !== null) return { on: "timeout", failure: late };
+    const calls = this.#draft.turnCalls;
     const joins = this.#draft.keep(send);
-    if (!joins) for (const pass of this.spent) pass.share = 0;
-    const request = passRequest(job, this.#shared, send, this.#corrections, this.#draft.known, this.#discarded);
+    this.#superseded(send, joins, calls);
+    const attempt = job.live.attempts.length + 1;
+    const request = await passRequest(job, send, {
+      lessons: this.#lessons,
+      corrections: this.#corrections,
+      known: this.#draft.known,
+      calls,
+      after: this.#discarded,
+      pass: attempt,
+    });
+    if (this.#left) return null;
+    if (this.#stopped !== null) return { on: "timeout", failure: this.#stopped };
+    if (request === null) return { on: "unable" };
     this.#state = { ...this.#state, cap: request.cap };
     job.live.capSent = request.cap;
     job.live.phase = joins ? "joining" : "asking";
-    const attempt = job.live.attempts.length + 1;
     const of = { id: job.id, model: job.model, attempt };
     this.#emit({
       type: "attempt_started",
@@ -175,6 +186,16 @@ export class Run {
     job.live.attempts.push(facts);
     this.#emit({ type: "attempt_ended", ...of, facts, cause: end?.on === "cut" ? end.cause : null });
     return this.#left ? null : end;
+  }
+
+  /** What the turn that is asked again takes the place of was generated, but is not delivered. */
+  #superseded(send: Send, joins: boolean, calls: readonly Block[]): void {
+    if (!joins) for (const pass of this.spent) pass.share = 0;
+    const last = this.spent.at(-1);
+    if (!joins || !isWholeTurn(send) || last === undefined) return;
+    const told = lengthOf(this.#draft.known);
+    const dropped = calls.reduce((sum, call) => sum + call.text.length, 0);
+    last.share *= told / Math.max(1, told + dropped);
   }
 
   #call(request: PassRequest, reader: PassReader): Promise<Landing> {
@@ -230,7 +251,7 @@ export class Run {
         return this.#refused(send, request, landing.fault, landing.headers);
       case "lost":
         if (landing.loss.kind === "unreachable") this.#shared.windows.stale(job.server);
-        if (reader.started) return this.#ended(request, reader, "broken");
+        if (reader.started) return this.#ended(send, request, reader, "broken");
         return this.#unbegun(landing.loss.kind !== "untrusted", lossFailure(job.server, landing.loss));
       case "garbled":
         return this.#unbegun(
@@ -240,13 +261,13 @@ export class Run {
           }),
         );
       case "stalled":
-        if (reader.started) return this.#ended(request, reader, "stalled");
+        if (reader.started) return this.#ended(send, request, reader, "stalled");
         this.#draft.nothing();
         return { on: "timeout", failure: stallFailure(job, landing.limit, landing.seconds) };
       case "failed":
         throw landing.error;
       case "expired":
-        if (reader.started) this.#draft.close(reader);
+        if (reader.started) this.#draft.close(reader, request);
         else this.#draft.nothing();
         return { on: "timeout", failure: landing.failure };
       case "plain":
@@ -254,7 +275,7 @@ export class Run {
       case "streamed":
       case "aborted":
         if (reader.fault !== null && !reader.started) return this.#refused(send, request, reader.fault, {});
-        return this.#ended(request, reader, reader.fault === null ? "eof" : "fault");
+        return this.#ended(send, request, reader, reader.fault === null ? "eof" : "fault");
       default:
         return landing satisfies never;
     }
@@ -265,7 +286,9 @@ export class Run {
     this.#relay = { fault, headers };
     const { cap, added, effort } = request;
     const sent = { strategy: send.strategy, cap, added, effort, resumeKey: resumeKey(this.#job) };
-    return learn(this.#job, this.#shared, sent, fault, headers, this.#corrections, Date.now());
+    const end = learn(this.#job, this.#shared, sent, fault, headers, this.#corrections, Date.now());
+    // What a rendered prompt is refused for does not hold for the client's own wire.
+    return request.raw && end.on === "unbegun" && !end.transient ? { on: "unable" } : end;
   }
 
   #unbegun(transient: boolean, why: Failure): PassEnd {
@@ -280,7 +303,7 @@ export class Run {
     reader: PassReader,
     { body, raw, headers }: Extract<Landing, { kind: "plain" }>,
   ): Promise<PassEnd> | PassEnd {
-    const parts = this.#job.wire.parts(body);
+    const parts = request.wire.parts(body);
     const fault = parts.find((part) => part.kind === "fault");
     if (fault?.kind === "fault") return this.#refused(send, request, fault.fault, headers);
     if (parts.length === 0)
@@ -292,13 +315,13 @@ export class Run {
         ),
       );
     this.#draft.heard(headers);
-    this.#draft.takePlain(reader, body, raw, parts);
-    return this.#ended(request, reader, "terminal");
+    this.#draft.takePlain(reader, request, body, raw, parts);
+    return this.#ended(send, request, reader, "terminal");
   }
 
   /** The pass began a reply and is over: is the reply whole? */
-  async #ended(request: PassRequest, reader: PassReader, how: PassFacts["end"]): Promise<PassEnd> {
-    this.#draft.close(reader);
+  async #ended(send: Send, request: PassRequest, reader: PassReader, how: PassFacts["end"]): Promise<PassEnd> {
+    this.#draft.close(reader, request);
     const { end } = this.#draft;
     const spent: Spent = {
       usage: end.usage,
@@ -307,28 +330,65 @@ export class Run {
     };
     this.spent.push(spent);
     const generated = end.usage?.completion ?? spent.estimate;
-    if (reader instanceof Joiner && reader.discard !== null) {
-      spent.share = 0;
-      if (request.unproven) this.#learnResume("ignored");
-      else this.#discarded = reader.discard;
-      return { on: "discarded", demote: request.unproven, generated };
+    if (reader instanceof Joiner) {
+      const apart = this.#unjoined(send, request, reader, generated);
+      if (apart !== null) {
+        if (apart.on !== "cut") spent.share = 0;
+        return apart;
+      }
     }
     this.#learnFromUsage(end);
-    const verdict = this.#plainlyWhole(request, end) ? WHOLE : await this.#verdict(request, reader, how);
+    const verdict = this.#plainlyWhole(request, end) ? WHOLE : await this.#verdict(send, request, reader, how);
     if (reader instanceof Joiner) {
-      if (reader.seam !== null && reader.heard > 0) spent.share = 1 - reader.seam.dropped / reader.heard;
-      if (request.unproven && reader.gained > 0) this.#learnResume("works");
-      if (verdict.kind !== "cut") {
-        reader.flush();
-        if (reader.aside !== "" && callsOf(end).length === 0) {
-          // A turn asked again that makes no call must at least tell the same story on.
-          const more = regrown(this.#draft.known, reader.aside);
-          if (more === null) return { on: "discarded", demote: false, generated };
-          if (more !== "") this.#draft.give([{ kind: "text", block: 0, text: more }]);
-        }
+      if (reader.heard > 0) spent.share = 1 - reader.dropped / reader.heard;
+      if (send.strategy === "prefill" && request.unproven && reader.gained > 0) this.#learnResume("works");
+      const odd = this.#oddly(send, verdict, reader, generated);
+      if (odd !== null) {
+        spent.share = 0;
+        return odd;
       }
     }
     return this.#passEnd(verdict, request, reader, generated);
+  }
+
+  /** The pass cannot be joined; null: it can. */
+  #unjoined(send: Send, request: PassRequest, reader: Joiner, generated: number): PassEnd | null {
+    if (reader.discard !== null) {
+      const demote = request.unproven || request.raw;
+      if (send.strategy === "prefill" && demote) this.#learnResume("ignored");
+      else this.#discarded = reader.discard;
+      return { on: "discarded", demote, generated };
+    }
+    if (!reader.lost) return null;
+    if (request.channel === "call") return { on: "discarded", demote: true, generated };
+    // The text stands; the call behind it can only be asked for anew.
+    this.#cutAt = performance.now();
+    const cause = this.#state.cause ?? "reply_cap";
+    return { on: "cut", cause, where: "tool", generated, gained: reader.gained, looping: false };
+  }
+
+  /** The pass ended by itself, but what it makes of the reply cannot stand; null: it can. */
+  #oddly(send: Send, verdict: Verdict, reader: Joiner, generated: number): PassEnd | null {
+    const { end } = this.#draft;
+    const whole = verdict.kind !== "cut";
+    const last = callsOf(end).at(-1);
+    const closed = send.strategy === "parts" && !whole && last !== undefined && shapeOf(last.text) !== "open";
+    if (closed || (verdict.kind === "malformed" && !isWholeTurn(send))) {
+      this.#draft.undo();
+      return { on: "spoiled", generated };
+    }
+    if (!whole) return null;
+    if (!this.#draft.coherent) {
+      this.#draft.undo();
+      return { on: "discarded", demote: false, generated };
+    }
+    reader.flush();
+    if (reader.aside === "" || last !== undefined) return null;
+    // A turn asked again that makes no call must at least tell the same story on.
+    const more = regrown(this.#draft.known, reader.aside);
+    if (more === null) return { on: "discarded", demote: false, generated };
+    if (more !== "") this.#draft.give([{ kind: "text", block: 0, text: more }]);
+    return null;
   }
 
   /** The common case, for which nothing need be parsed: it finished by itself, below its cap, and nothing must be proven. */
@@ -340,7 +400,7 @@ export class Run {
     return request.cap === null || (completion === null ? !mayHide : completion < request.cap - 1);
   }
 
-  #verdict(request: PassRequest, reader: PassReader, how: PassFacts["end"]): Promise<Verdict> {
+  #verdict(send: Send, request: PassRequest, reader: PassReader, how: PassFacts["end"]): Promise<Verdict> {
     const { ask, dialect, wire, known, plan } = this.#job;
     const { end } = this.#draft;
     const reply = this.#draft.full();
@@ -362,6 +422,7 @@ export class Run {
           completion: null,
         },
         hidesCuts: dialect.hidesCuts.includes(wire.name),
+        mustProve: send.strategy === "parts",
       },
       this.#shared.validate,
     );
@@ -399,9 +460,15 @@ export class Run {
   /** The upstream's own error, in the middle of a reply. */
   #broke(reader: PassReader, generated: number): PassEnd {
     this.#cutAt = performance.now();
-    const where = callsOf(this.#draft.end).length > 0 ? "tool" : this.#draft.shownText ? "text" : "nothing";
+    const where = this.#brokenAt(this.#draft.full());
     const gained = reader instanceof Joiner ? reader.gained : lengthOf(this.#draft.full());
     return { on: "cut", cause: "upstream_broken", where, generated, gained, looping: false };
+  }
+
+  #brokenAt(reply: Reply): Where {
+    if (callsOf(reply).length > 0) return "tool";
+    if (textOf(reply) !== "") return this.#job.ask.structured === null ? "text" : "structured";
+    return reasoningOf(reply) === "" ? "nothing" : "reasoning";
   }
 
   /** A stream that ended with nothing at all: an overflow where the count reaches the window, else broken protocol. */
@@ -483,8 +550,18 @@ export class Run {
     }
   }
 
+  /** How a reply that reasoning had starved came to be whole: the next one begins with that. */
+  #learnMended(): void {
+    const { cause, strategy, effort } = this.#state;
+    if (cause !== "reasoning_starved" || strategy !== "reask") return;
+    const mendedBy = effort ?? "raise";
+    if (this.#lessons.mendedBy === mendedBy) return;
+    this.#lessons.mendedBy = mendedBy;
+    this.#learned("effort", mendedBy, "cut");
+  }
+
   #learned(
-    fact: "window" | "max_output" | "continue" | "reasoning",
+    fact: "window" | "max_output" | "continue" | "reasoning" | "effort",
     value: number | string | boolean,
     from: string,
   ): void {
@@ -496,27 +573,58 @@ export class Run {
   // ---- between passes and at the end
 
   #facts(): Facts {
-    const { ask, dialect, wire, strict, plan, known, deadlineAt } = this.#job;
+    const { ask, dialect, wire, strict, known, deadlineAt } = this.#job;
+    const draft = this.#draft;
     const lessons = this.#lessons;
+    const { ways } = this.#state;
     const delivered = joinedUsage(this.spent)?.completion ?? this.spent.reduce((sum, pass) => sum + pass.estimate, 0);
-    const window = this.#corrections.window ?? known.window;
-    const reported = this.spent.find((pass) => pass.usage !== null)?.usage?.prompt;
-    const prompt = this.#corrections.prompt ?? (reported || null) ?? plan.prompt?.tokens ?? null;
+    const roomAgain = this.#roomAgain();
     const limits = [known.maxOutput, lessons.maxOutput, this.#corrections.mostCap].filter((limit) => limit !== null);
+    const takes = (step: Step) => dialect.effort(wire.name, ask.model, ask.body, step) !== null;
+    const resumesThought = ways[0] === "raw" || (ways[0] === "prefill" && this.#resume?.thoughts === true);
     return {
       secondsLeft: (deadlineAt - performance.now()) / 1000,
-      room: window === null || prompt === null ? null : window - prompt - delivered - HIDDEN_TURN_TOKENS,
+      room: roomAgain === null ? null : roomAgain - delivered - HIDDEN_TURN_TOKENS,
+      roomAgain,
       modelLimit: limits.length === 0 ? null : Math.min(...limits),
       strictLeft: strict && ask.cap !== null ? ask.cap.tokens - delivered : null,
-      shownText: this.#draft.shownText,
-      shownReasoning: this.#draft.shownReasoning,
-      shownTool: this.#draft.shownTool,
-      structured: ask.structured !== null,
-      resumesThoughts: this.#resume?.thoughts === true,
-      rawCalls: false,
-      lowerable: !lessons.effortRefused && dialect.effort(wire.name, ask.model, ask.body, "lower") !== null,
+      // What costs a look at all that has flowed is looked at only where a decision hangs on it.
+      get shownText() {
+        return draft.shownText;
+      },
+      get shownReasoning() {
+        return draft.shownReasoning;
+      },
+      get shownTool() {
+        return draft.shownTool;
+      },
+      get resumesThoughts() {
+        return resumesThought && openThought(draft.full()) !== "";
+      },
+      get thoughtIsText() {
+        return thinkState(textOf(draft.full())).state === "open";
+      },
+      get carries() {
+        return carriable(ask, draft.turnCalls);
+      },
+      get divisible() {
+        return draft.divisible;
+      },
+      steps: lessons.effortRefused ? [] : STEPS.filter(takes),
+      helped: lessons.mendedBy,
       compactable: false,
     };
+  }
+
+  /** Tokens that the turn could have if it were asked again; null: unknown. */
+  #roomAgain(): number | null {
+    const { plan, known } = this.#job;
+    const window = this.#corrections.window ?? known.window;
+    if (window === null) return null;
+    const reported = this.spent.find((pass) => pass.usage !== null)?.usage?.prompt;
+    const exact = this.#corrections.prompt ?? (reported || null);
+    if (exact !== null) return window - exact;
+    return plan.prompt === null ? null : window - plan.prompt.tokens - plan.prompt.bound;
   }
 
   /** Healing is off: what came is what the client gets. */
@@ -533,6 +641,8 @@ export class Run {
         return { outcome: "cut_off", cause: end.cause, code: null };
       }
       case "discarded":
+      case "spoiled":
+      case "unable":
         return this.#fail(failure("upstream_error", "The upstream failed."), "failed", null);
       default:
         return this.#fail(end.failure, outcomeOf(end.failure), null);
@@ -631,6 +741,7 @@ function resultOf(end: PassEnd | null): AttemptResult {
     case "cut":
       return end.cause === "upstream_broken" ? "broken" : "cut";
     case "discarded":
+    case "spoiled":
       return "discarded";
     case "timeout":
       return "broken";
@@ -645,4 +756,13 @@ function lengthOf(reply: Reply): number {
 
 function heardBy(reader: PassReader, draft: Draft): number {
   return reader instanceof Joiner ? reader.heard : lengthOf(draft.full());
+}
+
+/** Whether the last call of a cut turn can be carried on: all others are whole, and its arguments are JSON, which can be proven. */
+function carriable(ask: Ask, calls: readonly Block[]): Facts["carries"] {
+  const call = calls.at(-1);
+  const json = ask.tools.find(({ name }) => name === call?.name)?.freeform !== true;
+  const open = call !== undefined && call.name !== "" && json && shapeOf(call.text) !== "broken";
+  const rest = calls.slice(0, -1).every(({ text }) => text.trim() === "" || shapeOf(text) === "closed");
+  return { raw: open && rest, text: open && rest && call.text.trim() !== "" };
 }

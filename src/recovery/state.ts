@@ -47,6 +47,10 @@ export type PassEnd =
   | { readonly on: "overflow"; readonly fits: boolean; readonly failure: Failure }
   /** The seam could not be decided; nothing of the pass was shown. `demote`: the server does not resume. */
   | { readonly on: "discarded"; readonly demote: boolean; readonly generated: number }
+  /** It was joined and ended, and the whole is not what was asked for: nothing of the pass was shown. */
+  | { readonly on: "spoiled"; readonly generated: number }
+  /** It could not be sent: the server does not render its template, or not what is to be resumed. */
+  | { readonly on: "unable" }
   /** A limit of time ended it: nothing flows any more. */
   | { readonly on: "timeout"; readonly failure: Failure };
 
@@ -56,6 +60,8 @@ export interface Facts {
   readonly secondsLeft: number;
   /** Tokens that a further pass could generate: window - prompt - partial - margin; null: unknown. */
   readonly room: number | null;
+  /** The same for a turn that is asked again: no partial stands in its prompt. */
+  readonly roomAgain: number | null;
   /** Tokens: the model's output limit as configured, listed or learned; null: none known. */
   readonly modelLimit: number | null;
   /** Tokens left of the client's own cap under `strict`; null: not strict, or no cap asked. */
@@ -64,22 +70,49 @@ export interface Facts {
   readonly shownText: boolean;
   readonly shownReasoning: boolean;
   readonly shownTool: boolean;
-  /** The reply must validate as a whole, and some of it is shown. */
-  readonly structured: boolean;
-  /** The server can go on inside a thought. */
+  /** The best way that is left goes on inside a thought. */
   readonly resumesThoughts: boolean;
-  /** The server renders its own template, so that a cut call can be resumed token by token. */
-  readonly rawCalls: boolean;
-  /** Reasoning effort can be lowered. */
-  readonly lowerable: boolean;
+  /** The thought stands in the text (`<think>`): to go on with the text is to go on inside it. */
+  readonly thoughtIsText: boolean;
+  /** The cut call can be carried on: `raw`, in the template's own syntax; `text`, by showing its arguments to the model. */
+  readonly carries: { readonly raw: boolean; readonly text: boolean };
+  /** The format's text ends in a list of which some whole element has not been shown to its end. */
+  readonly divisible: boolean;
+  /** Ways in which reasoning effort can be lowered, least first. */
+  readonly steps: readonly Step[];
+  /** What mended the last reply of this model that reasoning had starved; null: none yet. */
+  readonly helped: "raise" | Step | null;
   /** History can still be shortened once. */
   readonly compactable: boolean;
 }
 
+/** How far effort is lowered. */
+export type Step = "lower" | "off";
+
 export type Way = "prefill" | "raw" | "nudge";
 
-/** What is remembered between passes. */
-export interface State {
+/** What one pass is. */
+export interface Sending {
+  readonly strategy: Strategy;
+  /** Tokens; null: the client's own fields as they are. */
+  readonly cap: number | null;
+  /** Lower reasoning effort for this pass. */
+  readonly effort: Step | null;
+  /** How a call is carried on in parts; null for all other strategies. */
+  readonly by: "raw" | "text" | null;
+  /** A hidden order beside the turn that is asked again: to make the call in smaller pieces, or to write it right. */
+  readonly hint: "smaller" | "repair" | null;
+  /** Cuts the list back to its last whole element, and goes on from there. */
+  readonly back: boolean;
+}
+
+/** The pass asks for all of the turn, and not for the rest of it. */
+export function isWholeTurn({ strategy }: Pick<Sending, "strategy">): boolean {
+  return strategy === "first" || strategy === "retry" || strategy === "reask" || strategy === "compact";
+}
+
+/** What is remembered between passes; of the last pass, what it was. */
+export interface State extends Sending {
   /** Calls that began a reply. */
   readonly began: number;
   /** Calls that did not, in a row of waits. */
@@ -90,22 +123,28 @@ export interface State {
   readonly generated: number;
   /** Passes in a row without real progress. */
   readonly idle: number;
-  /** Undecidable nudges at the present joint. */
+  /** Undecidable seams at the present joint. */
   readonly discards: number;
   /** Passes of a tool call in parts. */
   readonly parts: number;
   readonly compactions: number;
   /** How effort was lowered so far. */
-  readonly lowered: "no" | "lower" | "off";
+  readonly lowered: "no" | Step;
+  /** The hint to make smaller calls was given. */
+  readonly hinted: boolean;
   /** Ways of continuing that are left, best first. */
   readonly ways: readonly Way[];
   /** The first cut of this request: what was healed, if it ends whole. */
   readonly cause: Cause | null;
-  /** The last pass: what it was, and its cap in tokens (null: none sent). */
-  readonly strategy: Strategy;
-  readonly cap: number | null;
+  /** The ceiling that each cut pass hit, in tokens. */
+  readonly ceilings: readonly Ceiling[];
   /** The client's own cap; null: none. */
   readonly asked: number | null;
+}
+
+export interface Ceiling {
+  readonly tokens: number;
+  readonly cause: Cause;
 }
 
 export function begin(asked: number | null, cap: number | null, ways: readonly Way[]): State {
@@ -119,24 +158,22 @@ export function begin(asked: number | null, cap: number | null, ways: readonly W
     parts: 0,
     compactions: 0,
     lowered: "no",
+    hinted: false,
     ways,
     cause: null,
+    ceilings: [],
+    asked,
     strategy: "first",
     cap,
-    asked,
+    effort: null,
+    by: null,
+    hint: null,
+    back: false,
   };
 }
 
 export type Action =
-  | {
-      readonly do: "send";
-      readonly strategy: Strategy;
-      /** Tokens; null: the client's own fields as they are. */
-      readonly cap: number | null;
-      /** Lower reasoning effort for this pass. */
-      readonly effort: "lower" | "off" | null;
-      readonly waitSeconds: number;
-    }
+  | (Sending & { readonly do: "send"; readonly waitSeconds: number })
   /** Everything is whole. */
   | { readonly do: "deliver"; readonly outcome: "complete" | "healed" | "malformed" }
   /** Ends cut: what is true, with the finish reason that says so, or the typed error. `failure` tells why no more was tried. */

@@ -1,3 +1,5 @@
+import { type Reply, reasoningOf } from "../core/reply.ts";
+
 /** Reasoning that came as text: `<think>...</think>` in front of the answer. */
 export interface Thought {
   /** `none`: the text holds no thought; `open`: it ends inside one. */
@@ -35,4 +37,9 @@ function tagAt(text: string, tag: string, from: number): number {
   let at = text.indexOf(tag, from);
   while (at !== -1 && text[at - 1] === "`" && text[at + tag.length] === "`") at = text.indexOf(tag, at + tag.length);
   return at;
+}
+
+/** Visible reasoning that may be sent back to be gone on with: what is signed or encrypted is never edited. */
+export function openThought(reply: Reply): string {
+  return reply.blocks.some((block) => block.kind === "reasoning" && block.sealed) ? "" : reasoningOf(reply);
 }

@@ -45,7 +45,8 @@ export function judge(pass: Pass): Verdict {
   const otherwise = endedOtherwise(pass);
   if (otherwise !== null) return otherwise;
   const signal = signalOf(pass);
-  if (signal !== null) return provenWhole(pass, signal) ? { kind: "whole", odd: null } : cut(pass, signal);
+  if (signal !== null || pass.mustProve === true)
+    return provenWhole(pass, signal) ? { kind: "whole", odd: null } : cut(pass, signal);
   if (pass.calls.length > 0) return judgeCalls(pass);
   if (pass.structured !== null) return judgeStructured(pass, pass.structured);
   const odd = !hasAnswer(pass.reply) && hasReasoning(pass) ? "reasoning_only" : atCap(pass) ? "at_cap" : null;
@@ -80,7 +81,7 @@ function signalOf(pass: Pass): Signal | null {
  * Proof from the raw text: closed by the model itself, parsing, and satisfying the schema. Calls prove nothing where the stream was lost,
  * since a further call may have been due, nor where text came after them.
  */
-function provenWhole(pass: Pass, signal: Signal): boolean {
+function provenWhole(pass: Pass, signal: Signal | null): boolean {
   if (pass.calls.length > 0)
     return signal !== "lost" && pass.reply.blocks.at(-1)?.kind === "tool" && pass.calls.every(isProven);
   return pass.structured !== null && isProven(pass.structured);

@@ -15,6 +15,8 @@ export interface Lessons {
   reasons: boolean;
   /** Per way of asking (`wire|tools|thinking`): does prefill resume the message? */
   resumes: Record<string, "works" | "refused" | "ignored">;
+  /** What mended the last reply that reasoning had starved: a larger cap alone, or effort lowered so far; null: none yet. */
+  mendedBy: "raise" | "lower" | "off" | null;
   /** Effort fields that the model refused. */
   effortRefused: boolean;
   /** Cap field that the server wants instead of the client's. */
@@ -43,6 +45,7 @@ export class Knowledge {
       served: 0,
       reasons: false,
       resumes: {},
+      mendedBy: null,
       effortRefused: false,
       capField: null,
       optionsRefused: [],

@@ -36,8 +36,9 @@ export interface Compose {
    * - `asked`: the client's own messages
    * - `resume`: the partial reply as the last assistant message, to be gone on with (appended to the client's own prefill, if any)
    * - `nudge`: the partial reply as an assistant turn, then `nudge` as a user turn
+   * - `hint`: the client's own messages, with `nudge` behind the last turn of the user's
    */
-  readonly how: "asked" | "resume" | "nudge";
+  readonly how: "asked" | "resume" | "nudge" | "hint";
   readonly partial: { readonly text: string; readonly reasoning: string } | null;
   readonly nudge: string;
   /** Fields of the resumed message itself, for example `{prefix: true}`. */

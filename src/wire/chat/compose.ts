@@ -20,6 +20,9 @@ export function compose(ask: Ask, how: Compose): JsonObject {
     case "nudge":
       if (text !== "") body.messages = [...resumed(messages, text, "", {}), { role: "user", content: how.nudge }];
       break;
+    case "hint":
+      body.messages = hinted(messages, how.nudge);
+      break;
     default:
       how.how satisfies never;
   }
@@ -33,6 +36,13 @@ function resumed(messages: readonly Json[], text: string, reasoning: string, mar
   const message: JsonObject = { ...(prefill ?? { role: "assistant" }), content: appended(prefill?.content, text) };
   if (reasoning !== "") message.reasoning_content = (asString(prefill?.reasoning_content) ?? "") + reasoning;
   return [...(prefill === null ? messages : messages.slice(0, -1)), { ...message, ...mark }];
+}
+
+/** Within the user's turn where it is the last: templates want turns to alternate. */
+function hinted(messages: readonly Json[], hint: string): Json[] {
+  const last = messages.at(-1);
+  if (!isObject(last) || last.role !== "user") return [...messages, { role: "user", content: hint }];
+  return [...messages.slice(0, -1), { ...last, content: appended(last.content, `\n\n${hint}`) }];
 }
 
 function appended(content: Json | undefined, text: string): Json {

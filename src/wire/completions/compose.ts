@@ -8,7 +8,7 @@ import { extended } from "./prompt.ts";
 export function compose(ask: Ask, how: Compose): JsonObject {
   const body = patched(ask, how);
   const text = how.partial?.text ?? "";
-  if (how.how === "asked" || text === "") return body;
+  if (how.how === "asked" || how.how === "hint" || text === "") return body;
   const prompt = ask.body.prompt;
   if (ask.body.echo !== true) return { ...body, prompt: extended(prompt, text) };
   // The reply that was cut began with the prompt, and the client is to hear it once.

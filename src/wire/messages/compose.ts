@@ -23,6 +23,9 @@ export function compose(ask: Ask, how: Compose): JsonObject {
     case "nudge":
       if (text !== "") body.messages = [...resumed(messages, text, "", {}), { role: "user", content: how.nudge }];
       break;
+    case "hint":
+      body.messages = hinted(messages, how.nudge);
+      break;
     default:
       how.how satisfies never;
   }
@@ -46,6 +49,13 @@ function resumed(messages: readonly Json[], text: string, reasoning: string, mar
     ...(prefill === null ? messages : messages.slice(0, -1)),
     { ...(prefill ?? { role: "assistant" }), content, ...mark },
   ];
+}
+
+/** Within the user's turn where it is the last; results of tools come before words in it. */
+function hinted(messages: readonly Json[], hint: string): Json[] {
+  const last = messages.at(-1);
+  if (!isObject(last) || last.role !== "user") return [...messages, { role: "user", content: hint }];
+  return [...messages.slice(0, -1), { ...last, content: appended(last.content, `\n\n${hint}`) }];
 }
 
 /** In the last text block, not beside it: servers set blank lines between blocks. */

@@ -19,6 +19,9 @@ export function compose(ask: Ask, how: Compose): JsonObject {
     case "nudge":
       if (text !== "") body.input = nudged(itemsOf(ask.body.input), text, how.nudge);
       break;
+    case "hint":
+      body.input = [...itemsOf(ask.body.input), message("user", how.nudge)];
+      break;
     default:
       how.how satisfies never;
   }
