@@ -20,7 +20,7 @@ export interface Update {
   readonly models?: readonly ModelLine[];
 }
 
-export interface First {
+interface First {
   readonly version: string;
   /** Milliseconds since the epoch, by the proxy's clock. */
   readonly now: number;

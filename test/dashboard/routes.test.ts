@@ -159,7 +159,7 @@ interface Used {
 /** Services that count what their users hold of them. */
 function watching(services: Services) {
   const used = { subscriptions: 0, watchers: 0 };
-  let onChange = () => undefined as void;
+  let onChange = (): void => undefined;
   const change = (what: keyof Used, by: number) => {
     used[what] += by;
     onChange();

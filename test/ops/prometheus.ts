@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ROOT } from "./tools.ts";
 
-export interface Alert {
+interface Alert {
   readonly name: string;
   readonly state: "pending" | "firing";
   readonly labels: Readonly<Record<string, string>>;
