@@ -1,4 +1,5 @@
 import { nearest } from "../config/nearest.ts";
+import { shown } from "../events/names.ts";
 import type { Dialect, ModelFacts } from "../upstream/dialect.ts";
 import { pasteable, routeElsewhere } from "../upstream/widen.ts";
 import { type Finding, finding } from "./finding.ts";
@@ -112,10 +113,10 @@ function unknownWindows({ name, dialect, hosted, models, settings }: Listed): Fi
     return report.window === null && writes(model) && !pending && (ruled || !(hosted || dialect.name === "openai"));
   });
   if (first === undefined) return [];
-  const names = [first, ...more].map(({ report }) => report.name);
+  const names = [first, ...more].map(({ report }) => shown(report.name));
   const rest = names.length - MOST_NAMES;
-  const shown = names.slice(0, MOST_NAMES).join(", ") + (rest > 0 ? ` and ${rest} more` : "");
-  const says = `${name} does not tell the window of ${shown}: nothing is clamped or rejected there, and overflows are told by its own errors alone.`;
+  const told = names.slice(0, MOST_NAMES).join(", ") + (rest > 0 ? ` and ${rest} more` : "");
+  const says = `${name} does not tell the window of ${told}: nothing is clamped or rejected there, and overflows are told by its own errors alone.`;
   return [finding("window_unknown", name, says, settings.window(more.length === 0 ? first.report.name : "*", "N"))];
 }
 
@@ -125,6 +126,7 @@ function closed({ report, template }: SeenModel): Finding[] {
   return [finding("template_closes", report.name, says, rule(report.name, "continue: nudge"))];
 }
 
-function writes({ report }: SeenModel): boolean {
+/** Whether it is a model that replies are had from, as far as its name tells. */
+export function writes({ report }: SeenModel): boolean {
   return !NO_CHAT.test(report.sent_as);
 }

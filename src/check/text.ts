@@ -188,7 +188,7 @@ function verdict(problems: readonly Finding[], paint: Paint): string[] {
 
 function problemLines({ level, about, says, fix }: Finding, paint: Paint): string[] {
   const mark = level === "error" ? paint("red", "problem") : paint("yellow", "warning");
-  return ["", `${mark}  ${about}: ${says}`, `    fix  ${paint("cyan", fix)}`];
+  return ["", `${mark}  ${shown(about)}: ${says}`, `    fix  ${paint("cyan", fix)}`];
 }
 
 function plural(n: number, word: string): string {

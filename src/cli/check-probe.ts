@@ -1,9 +1,11 @@
 import { type Finding, finding } from "../check/finding.ts";
+import { writes } from "../check/models.ts";
 import { PROBE_CAP, PROBE_PARTIAL, PROBE_PROMPT, type Probed, probeReport } from "../check/probe.ts";
 import { keyFinding } from "../check/reach.ts";
 import type { ProbeReport } from "../check/report.ts";
 import { asObject, type JsonObject, parseJson } from "../core/json.ts";
 import type { Fault, Part } from "../core/part.ts";
+import { shown } from "../events/names.ts";
 import type { Resume } from "../upstream/dialect.ts";
 import { parseEvents } from "../upstream/frames.ts";
 import { faultOf, lessonOf } from "../upstream/lessons.ts";
@@ -18,7 +20,8 @@ const MOST_BYTES = 1024 * 1024;
 
 /** The model that a probe would ask: the first that is loaded, else the first; null: there is none. */
 export function probedModel({ seen }: Pick<Visited, "seen">): string | null {
-  const model = seen.find(({ report }) => report.loaded) ?? seen[0];
+  const able = seen.filter(writes);
+  const model = able.find(({ report }) => report.loaded) ?? able[0];
   return model?.report.sent_as ?? null;
 }
 
@@ -119,7 +122,7 @@ function failure({ name, config }: Server, request: JsonObject, { model, status 
   return finding(
     "probe_failed",
     name,
-    `A request to ${model} for ${PROBE_CAP} tokens ${said}; asked again, it says why.`,
+    `A request to ${shown(model)} for ${PROBE_CAP} tokens ${said}; asked again, it says why.`,
     fix,
   );
 }

@@ -1,13 +1,14 @@
 import { clockFinding } from "../check/clock.ts";
 import { type Finding, finding } from "../check/finding.ts";
 import { modelFindings, type SeenModel } from "../check/models.ts";
-import { type Asked, isList, keyFinding, reachFinding } from "../check/reach.ts";
+import { type Asked, isList, type Knock, keyFinding, reachFinding } from "../check/reach.ts";
 import type { UpstreamReport } from "../check/report.ts";
 import { SERVER_NAMES } from "../check/servers.ts";
 import { type Settings, settingsOf } from "../check/settings.ts";
 import type { Config, Loaded } from "../config/load.ts";
 import { isLoopback } from "../config/loopback.ts";
 import type { Upstream } from "../config/upstream.ts";
+import { asArray, asObject } from "../core/json.ts";
 import type { Client } from "../upstream/client.ts";
 import { detect } from "../upstream/detect.ts";
 import type { Dialect } from "../upstream/dialect.ts";
@@ -15,7 +16,7 @@ import { hostOf } from "../upstream/generic/hosts.ts";
 import { Server } from "../upstream/server.ts";
 import { keyState } from "./check-key.ts";
 import { type Eyes, lookAtModels } from "./check-models.ts";
-import { type Knocked, knockAt } from "./knock.ts";
+import { knockAt } from "./knock.ts";
 
 /** What looking at an upstream needs. */
 export interface Visitor extends Eyes {
@@ -37,70 +38,88 @@ export interface Visited {
 
 /** Looks at the `index`-th upstream, by questions that generate nothing. */
 export async function visit(upstream: Upstream, index: number, visitor: Visitor): Promise<Visited> {
-  const server = new Server(upstream, visitor.client);
+  const { config, client, windows, platform } = visitor;
+  const server = new Server(upstream, client);
   const settings = settingsOf(visitor.sourceOf(["upstreams", index, "url"]));
-  if (isSelf(visitor.config, server.base)) return itself(server, askedOf(upstream, settings, visitor, null));
+  const asked = askedOf(upstream, settings, visitor.viaProxy);
+  const unseen = { server, asked, dialect: server.dialectNow, seen: [] };
+  if (isSelf(config, server.base)) return { ...unseen, findings: [itself(asked)], report: blank(asked, server) };
 
-  const knocked = await knockAt(server, server.authorization);
-  const found = await elsewhere(server, knocked, visitor.client);
-  const asked = askedOf(upstream, settings, visitor, found);
-  const reach = reachFinding(knocked.knock, asked);
-  if (knocked.knock.kind !== "answer") return unreached(server, asked, knocked, reach);
+  const { knock, ms, skew } = await knockAt(server, server.authorization);
+  const reach = reachFinding(knock, { ...asked, elsewhere: await elsewhere(server, knock, client) });
+  if (knock.kind !== "answer") return { ...unseen, findings: present([reach]), report: blank(asked, server) };
 
   const dialect = await server.dialect();
-  const key = await keyState(server, dialect, visitor.client);
-  const refusal = reach === null && (key === "refused" || key === "missing") ? keyFinding(asked, 401) : null;
-  const listed = reach === null ? await visitor.windows.listed(server, null) : [];
-  const seen = reach === null ? await lookAtModels(server, dialect, listed, visitor) : [];
-  const names = listed.flatMap((facts) => facts.names);
-  const models = {
-    name: upstream.name,
-    dialect,
-    hosted: dialect.name === "openrouter" || dialect.name === "openai" || hostOf(server.base.hostname) !== null,
-    names,
-    models: seen,
-    used: isUsed(visitor.config, upstream, index),
-    settings,
+  const hosted = isHosted(dialect, server.base);
+  const key = await keyState(server, dialect, client);
+  const reached: UpstreamReport = {
+    ...blank(asked, server),
+    reached: true,
+    status: knock.status,
+    ms,
+    dialect: dialect.name,
+    dialect_source: sourceOf(upstream, dialect, hosted),
+    key,
+    clock_skew_seconds: skew,
   };
-  const findings = [
-    reach ?? refusal,
-    await differs(server, settings),
-    clockFinding(upstream.name, knocked.skew, visitor.platform),
-    ...(reach === null ? modelFindings(models) : []),
-  ];
+  const early = [reach, await differs(server, settings), clockFinding(upstream.name, skew, platform)];
+  if (reach !== null) return { ...unseen, dialect, findings: present(early), report: reached };
+
+  const refusal = key === "refused" || key === "missing" ? keyFinding(asked, 401) : null;
+  const listed = await windows.listed(server, null);
+  const seen = await lookAtModels(server, dialect, listed, visitor);
+  const names = listed.flatMap((facts) => facts.names);
+  const used = isUsed(config, upstream, index);
+  const models =
+    listed.length === 0 && asArray(asObject(knock.json)?.data).length > 0
+      ? [tooSlow(asked, ms)]
+      : modelFindings({ name: upstream.name, dialect, hosted, names, models: seen, used, settings });
   return {
     server,
     dialect,
     asked,
     seen,
-    findings: findings.filter((one) => one !== null),
+    findings: present([refusal, ...early, ...models]),
     report: {
-      name: upstream.name,
-      url: upstream.url,
-      reached: true,
-      status: knocked.knock.status,
-      ms: knocked.ms,
-      dialect: dialect.name,
-      dialect_source: sourceOf(upstream, dialect, models.hosted),
-      key,
-      clock_skew_seconds: knocked.skew,
+      ...reached,
       models: seen.map(({ report }) => report),
       not_routed: listed.filter(({ names: [name = ""] }) => !seen.some(({ report }) => report.name === name)).length,
-      probe: null,
     },
   };
 }
 
-function askedOf(upstream: Upstream, settings: Settings, { viaProxy }: Visitor, found: string | null): Asked {
+function askedOf(upstream: Upstream, settings: Settings, viaProxy: boolean): Asked {
   return {
     name: upstream.name,
     url: upstream.url,
     dialect: upstream.dialect === "auto" ? null : upstream.dialect,
     hasKey: upstream.key !== "" || upstream.basic !== "",
     behindProxy: viaProxy,
-    elsewhere: found,
+    elsewhere: null,
     settings,
   };
+}
+
+/** Nothing is known but what the configuration says. */
+function blank({ name, url, dialect, hasKey }: Asked, server: Server): UpstreamReport {
+  return {
+    name,
+    url,
+    reached: false,
+    status: null,
+    ms: null,
+    dialect: server.dialectNow.name,
+    dialect_source: dialect === null ? "assumed" : "config",
+    key: hasKey ? "unknown" : "none",
+    clock_skew_seconds: null,
+    models: [],
+    not_routed: 0,
+    probe: null,
+  };
+}
+
+function present(findings: readonly (Finding | null)[]): Finding[] {
+  return findings.filter((one) => one !== null);
 }
 
 /** A proxy that asks itself would do so until it has no sockets left. */
@@ -110,43 +129,25 @@ function isSelf({ listen }: Config, base: URL): boolean {
   return here && isLoopback(base.hostname) && port === listen.port;
 }
 
-function itself(server: Server, asked: Asked): Visited {
+function itself({ name, settings }: Asked): Finding {
   const says = "The upstream is this proxy's own address: it would ask itself.";
-  const fix = asked.settings.upstream("http://localhost:1234/v1");
-  const wrong = finding("upstream_is_lastword", server.name, says, fix);
-  return unreached(server, asked, null, wrong);
+  return finding("upstream_is_lastword", name, says, settings.upstream("http://localhost:1234/v1"));
 }
 
-function unreached(server: Server, asked: Asked, knocked: Knocked | null, why: Finding | null): Visited {
-  const dialect = server.dialectNow;
-  return {
-    server,
-    dialect,
-    asked,
-    seen: [],
-    findings: why === null ? [] : [why],
-    report: {
-      name: server.name,
-      url: asked.url,
-      reached: false,
-      status: null,
-      ms: null,
-      dialect: dialect.name,
-      dialect_source: asked.dialect === null ? "assumed" : "config",
-      key: asked.hasKey ? "unknown" : "none",
-      clock_skew_seconds: knocked?.skew ?? null,
-      models: [],
-      not_routed: 0,
-      probe: null,
-    },
-  };
+function tooSlow({ name, url }: Asked, ms: number): Finding {
+  const says = `Its model list came after ${ms} ms, but what it says of its models did not come in time: requests go on without it.`;
+  return finding("upstream_silent", name, says, `curl -m 60 ${url}/models`);
+}
+
+function isHosted({ name }: Dialect, { hostname }: URL): boolean {
+  return name === "openrouter" || name === "openai" || hostOf(hostname) !== null;
 }
 
 /** Where APIs have their OpenAI-compatible base. */
 const BASES = ["/v1", "/api/v1", "/openai/v1", "/compatible-mode/v1", "/v1beta/openai"];
 
 /** A base on the same host that lists models, where this one does not. */
-async function elsewhere(server: Server, { knock }: Knocked, client: Client): Promise<string | null> {
+async function elsewhere(server: Server, knock: Knock, client: Client): Promise<string | null> {
   if (knock.kind !== "answer" || knock.status >= 500 || isList(knock.json)) return null;
   const { origin, pathname } = server.base;
   for (const path of BASES.filter((base) => base !== pathname)) {

@@ -10,6 +10,7 @@ import type { Environment } from "../config/interpolate.ts";
 import type { Loaded } from "../config/load.ts";
 import { configPath, readConfig } from "../config/read.ts";
 import type { Flags } from "../config/settings.ts";
+import { shown } from "../events/names.ts";
 import { createClient } from "../upstream/client.ts";
 import { Knowledge } from "../upstream/knowledge.ts";
 import { VERSION } from "../version.ts";
@@ -113,10 +114,11 @@ async function probeAll(visits: readonly Visited[], doing: Progress): Promise<(P
       probes.push(null);
       continue;
     }
+    const name = shown(model);
     doing.say(
-      `--probe asks ${model} on ${visited.server.name} for at most ${PROBE_CAP} tokens; nothing else here generates text.`,
+      `--probe asks ${name} on ${visited.server.name} for at most ${PROBE_CAP} tokens; nothing else here generates text.`,
     );
-    doing.step(`waiting for ${model}`);
+    doing.step(`waiting for ${name}`);
     probes.push(await probe(visited, model));
   }
   return probes;

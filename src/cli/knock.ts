@@ -8,7 +8,7 @@ const PATIENCE_SECONDS = 10;
 const MOST_BYTES = 32 * 1024 * 1024;
 
 /** An answer to the model list, told in full: a `Query` keeps the reasons of a failure to itself. */
-export interface Knocked {
+interface Knocked {
   readonly knock: Knock;
   readonly ms: number;
   /** The server's clock less ours, in seconds; null: not told. */

@@ -508,6 +508,13 @@ describe("--probe", () => {
     expect(continuation).toEqual({ ways: ["prefill", "nudge"], known_by: "unknown" });
   });
 
+  test("models that write no replies are not asked for one", async () => {
+    const models = ["text-embedding-nomic", "whisper-1"];
+    await using upstream = await startUpstream({ dialect: "lmstudio", window: 32_768, models });
+    const { probe, err } = await reports(upstream);
+    expect({ probe, err, calls: upstream.calls.length }).toEqual({ probe: null, err: "", calls: 0 });
+  });
+
   test("what it has shown stands in the model's row", async () => {
     await using upstream = await startUpstream({ dialect: "lmstudio", window: 32_768 });
     upstream.handle(() => reply("1 2 3 4 5", "stop"));
@@ -592,6 +599,18 @@ recovery: { maxAttempts: 2 }`;
       const { report } = await look(given);
       expect(Object.keys(report)).toEqual(fields);
     }
+  });
+
+  test("an upstream's own words cannot paint the terminal", async () => {
+    await using upstream = await startUpstream({
+      dialect: "generic",
+      window: null,
+      models: ["m\x1b[2J\nNo problems."],
+    });
+    upstream.next(status(500, {}));
+    const { out, err } = await run({ ...at(upstream), probe: true });
+    expect(out + err).not.toContain("\x1b");
+    expect(out).not.toMatch(/^No problems/m);
   });
 
   test("colours and lines that fit on a terminal, plain text elsewhere", async () => {
