@@ -3,6 +3,7 @@ import type { AddressInfo, Socket } from "node:net";
 import { getRequestListener, type HttpBindings } from "@hono/node-server";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { Hono } from "hono";
+import { mergedStatus } from "./cluster/merge.ts";
 import { type Failure, failure } from "./core/error.ts";
 import { dashboard, isVisit, sendPage } from "./dashboard/routes.ts";
 import { exchange } from "./exchange.ts";
@@ -12,8 +13,6 @@ import { listModels } from "./http/models.ts";
 import { passThrough } from "./http/passthrough.ts";
 import { cleanPath } from "./http/path.ts";
 import { sendError, sendJson } from "./http/respond.ts";
-import { status } from "./http/status.ts";
-import { targetOf } from "./http/target.ts";
 import { stoppingFailure } from "./recovery/failures.ts";
 import type { Services } from "./services.ts";
 import { openAiShape, shapeAt, wireAt } from "./wire/index.ts";
@@ -26,6 +25,7 @@ const NATIVE = [
   "/api/*",
   "/props",
   "/slots",
+  "/slots/*",
   "/tokenize",
   "/detokenize",
   "/apply-template",
@@ -47,9 +47,9 @@ function routes(services: Services, stopping: AbortSignal): Hono<Env> {
     return ready ? c.json({ status: "ready" }) : c.json({ status: "not ready", reasons }, 503);
   });
   app.get("/metrics", async (c) =>
-    c.body(await services.metrics.text(), 200, { "content-type": services.metrics.contentType }),
+    c.body(await metricsText(services), 200, { "content-type": services.metrics.contentType }),
   );
-  app.get("/status", (c) => c.json(status(services)));
+  app.get("/status", async (c) => c.json(mergedStatus(await services.peers.gather("status"))));
   dashboard(app, services, stopping);
   app.get("/v1/models", (c) => models(services, c.env, null));
   app.get("/v1/models/:id{.+}", (c) => models(services, c.env, c.req.param("id")));
@@ -65,6 +65,13 @@ export interface Listening {
   readonly url: string;
   /** The address that the host's name resolved to. */
   readonly address: string;
+}
+
+/** One process writes its own; of several, the text is one. */
+async function metricsText({ peers, metrics }: Services): Promise<string> {
+  const parts = await peers.gather("metrics");
+  if (parts.length <= 1) return metrics.text();
+  return (await import("./events/metrics.ts")).mergedText(parts);
 }
 
 export interface App {
@@ -187,15 +194,7 @@ async function counted(services: Services, { incoming, outgoing }: HttpBindings)
 }
 
 async function through(services: Services, { incoming, outgoing }: HttpBindings): Promise<Response> {
-  const { server, path, body } = await targetOf(services, incoming);
-  const headers = { "x-lastword-request-id": services.nextId(), "x-lastword-upstream": server.name };
-  const inboundKeys = services.config().listen.keys.length > 0;
-  await passThrough(server, path, incoming, outgoing, {
-    inboundKeys,
-    headers,
-    shape: openAiShape,
-    ...(body === null ? {} : { body }),
-  });
+  await passThrough(services, incoming, outgoing);
   return RESPONSE_ALREADY_SENT;
 }
 
