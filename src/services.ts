@@ -2,6 +2,7 @@ import { type Counter, createCounter } from "./budget/count.ts";
 import { TokenizerThread } from "./budget/tokenizer/thread.ts";
 import { createMeasurer } from "./budget/tokenizers.ts";
 import { Windows } from "./budget/window.ts";
+import { type Answer, alone, type Peers } from "./cluster/peers.ts";
 import type { Config } from "./config/load.ts";
 import { type Failure, failure } from "./core/error.ts";
 import { type Bus, createBus } from "./events/bus.ts";
@@ -15,6 +16,7 @@ import type { Traces } from "./events/traces.ts";
 import { createGuard, type Guard } from "./http/guard.ts";
 import { Replays } from "./http/replays.ts";
 import { Running } from "./http/running.ts";
+import { status } from "./http/status.ts";
 import type { Shared } from "./recovery/job.ts";
 import { Validator } from "./schema/validator.ts";
 import { type Client, createClient } from "./upstream/client.ts";
@@ -27,6 +29,8 @@ export interface ServicesOptions {
   readonly sink: LogSink;
   /** HTTP_PROXY or HTTPS_PROXY is set. */
   readonly viaProxy: boolean;
+  /** How this process asks others that share its port; absent: there are none. */
+  readonly peers?: (answer: Answer) => Peers;
   /** Traces are sent to where `OTEL_EXPORTER_OTLP_ENDPOINT` says. @default false */
   readonly tracing?: boolean;
 }
@@ -55,6 +59,7 @@ export interface Services {
   readonly knowledge: Knowledge;
   readonly replays: Replays;
   readonly running: Running;
+  readonly peers: Peers;
   readonly shared: Shared;
 }
 
@@ -101,7 +106,7 @@ export function createServices(options: ServicesOptions): Services {
     return started;
   }
 
-  return {
+  const services: Services = {
     config: () => config,
     guard: () => guard,
     server(name) {
@@ -121,7 +126,8 @@ export function createServices(options: ServicesOptions): Services {
       replays.close();
       await Promise.all([client.close(), validator.close(), tokenizer.close()]);
       await (await traces)?.close();
-      log.tally(tallies.list());
+      // Of several processes, the first tells the tallies of all.
+      if (options.peers === undefined) log.tally(tallies.list());
       await log.close();
     },
     version: options.version,
@@ -135,8 +141,12 @@ export function createServices(options: ServicesOptions): Services {
     replays,
     running: new Running(),
     counter,
+    peers: (options.peers ?? alone)((question) =>
+      question === "metrics" ? metrics.parts() : Promise.resolve(status(services)),
+    ),
     shared: { bus, knowledge, windows, counter, validate: validator.validate, fault },
   };
+  return services;
 }
 
 /** An upstream that a new configuration leaves as it was keeps its connections and what it was found to be. */

@@ -1,13 +1,16 @@
+import cluster from "node:cluster";
 import { watch } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
 import { type App, createApp, type Listening } from "../app.ts";
+import { type Answer, amongWorkers, type Message, type Peers } from "../cluster/peers.ts";
+import { runPrimary } from "../cluster/primary.ts";
 import { exposesKey } from "../config/exposure.ts";
 import type { Environment } from "../config/interpolate.ts";
 import type { Config, Loaded } from "../config/load.ts";
 import { type Problem, problemText } from "../config/problem.ts";
 import { configPath, readConfig } from "../config/read.ts";
 import type { Flags } from "../config/settings.ts";
-import type { LogSink } from "../events/log.ts";
+import { createLog, type LogSink } from "../events/log.ts";
 import { stderrSink } from "../events/sinks.ts";
 import { createServices, type Services } from "../services.ts";
 import { VERSION } from "../version.ts";
@@ -32,7 +35,16 @@ export async function serve({ config: named, flags }: ServeOptions, env: Environ
     process.stderr.write(complaint(path, loaded.problems));
     return EXIT.problem;
   }
-  const services = start(loaded, stderrSink(), env);
+  const { workers, logLevel } = loaded.config.runtime;
+  if (workers > 1 && cluster.isPrimary) {
+    const log = createLog(logLevel, stderrSink());
+    return runPrimary({
+      workers,
+      log,
+      listening: (url) => void process.stdout.write(`lastword listening on ${url}\n`),
+    });
+  }
+  const services = start(loaded, stderrSink(), env, cluster.isWorker ? amongWorkers : undefined);
   const app = createApp(services);
   const listening = await listen(app, loaded.config);
   if ("says" in listening) {
@@ -43,13 +55,15 @@ export async function serve({ config: named, flags }: ServeOptions, env: Environ
   // Before anybody is told that it runs: no signal and no change after that is missed.
   const stopped = signal();
   const unwatch = path === null ? () => undefined : reloads(path, flags, env, services, listening);
-  process.stdout.write(`lastword listening on ${listening.url}\n`);
+  // Of several workers, the first process says it once for all.
+  if (cluster.isPrimary) process.stdout.write(`lastword listening on ${listening.url}\n`);
   // What listening did without is loaded now, before a request has to wait for it.
   void services.metrics.text();
   await stopped;
   unwatch();
   await app.close(services.config().limits.drainSeconds);
   await services.close();
+  if (cluster.isWorker) await lastTallies(services);
   return EXIT.ok;
 }
 
@@ -65,8 +79,22 @@ export async function startApp(
   return { url, app, services };
 }
 
-function start(loaded: Loaded, sink: LogSink, env: Environment): Services {
-  return createServices({ config: loaded.config, version: VERSION, sink, viaProxy: viaProxy(env) });
+function start(loaded: Loaded, sink: LogSink, env: Environment, peers?: (answer: Answer) => Peers): Services {
+  const options = { config: loaded.config, version: VERSION, sink, viaProxy: viaProxy(env) };
+  return createServices(peers === undefined ? options : { ...options, peers });
+}
+
+/** The first process prints one line per model for all workers. */
+function lastTallies(services: Services): Promise<void> {
+  return new Promise((resolve) => {
+    const message: Message = { lastword: "tallies", tallies: services.tallies.list() };
+    if (process.send === undefined) resolve();
+    else
+      process.send(message, undefined, undefined, () => {
+        process.disconnect();
+        resolve();
+      });
+  });
 }
 
 /** Listens, unless that would let strangers spend an upstream's key. */

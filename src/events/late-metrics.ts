@@ -27,6 +27,10 @@ export function lateMetrics(make: () => Promise<Metrics>): Metrics {
       making ??= start();
       return (await making).text();
     },
+    async parts() {
+      making ??= start();
+      return (await making).parts();
+    },
     contentType: CONTENT_TYPE,
   };
 }

@@ -1,4 +1,12 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import {
+  AggregatorRegistry,
+  Counter,
+  collectDefaultMetrics,
+  Gauge,
+  Histogram,
+  type MetricObject,
+  Registry,
+} from "prom-client";
 import { ERRORS } from "../core/error.ts";
 import type { Event } from "./event.ts";
 import type { ModelLabel } from "./names.ts";
@@ -7,6 +15,8 @@ export interface Metrics {
   event(event: Event): void;
   /** The Prometheus text format. */
   text(): Promise<string>;
+  /** The same as data, for the metrics of several processes to be told as one. */
+  parts(): Promise<unknown>;
   readonly contentType: string;
 }
 
@@ -53,6 +63,7 @@ export function createMetrics(options: { readonly version: string; readonly labe
     name: "lastword_build_info",
     help: "Always 1; its labels say what runs.",
     labelNames,
+    aggregator: "first",
     registers,
   });
   build.set({ version: options.version, node: process.version }, 1);
@@ -109,7 +120,17 @@ export function createMetrics(options: { readonly version: string; readonly labe
     if (estimated !== null && event.promptTokens) countError.observe({ model }, estimated / event.promptTokens);
   }
 
-  return { event, text: () => registry.metrics(), contentType: registry.contentType };
+  return {
+    event,
+    text: () => registry.metrics(),
+    parts: () => registry.getMetricsAsJSON(),
+    contentType: registry.contentType,
+  };
+}
+
+/** The metrics of several processes as one text: counters and gauges are added. @param parts what each one's `parts` gave */
+export function mergedText(parts: readonly unknown[]): Promise<string> {
+  return AggregatorRegistry.aggregate(parts as MetricObject[][]).metrics();
 }
 
 type Finished = Extract<Event, { readonly type: "finished" }>;
