@@ -28,23 +28,36 @@ export const MEMORY_CASES: readonly Case[] = [
   },
 ];
 
+/** So many that the garbage of a process, some MB of it, does not matter. */
+const STREAMS = 500;
+/** Long enough for every contender to have opened them all. */
+const HELD_SECONDS = 4;
+
 async function idleHeldLoaded(stage: Stage): Promise<Figures> {
-  const streams = stage.quick ? 200 : 500;
   await stage.group({ ...PLAIN, until: { requests: 3 } });
   await stage.group({ ...PLAIN, model: "burst", stream: true, until: { requests: 3 } });
   const idle = await settledMb(stage);
 
-  const held = { ...PLAIN, model: "held", stream: true, connections: streams, spreadMs: 300 } as const;
-  const seconds = stage.quick ? 1 : 3;
-  const holding = stage.drive([{ ...held, until: { requests: streams } }], seconds);
-  await sleep(seconds * 1000 - 200);
-  const open = memory(stage);
-  await holding;
+  const held = { ...PLAIN, model: "held", stream: true, connections: STREAMS, spreadMs: 300 } as const;
+  const holding = stage.drive([{ ...held, until: { requests: STREAMS } }], HELD_SECONDS);
+  const open = await peakMb(stage, holding);
+  const { load } = (await holding).tallies;
+  if (load?.firstToken.count !== STREAMS)
+    throw new Error(`only ${load?.firstToken.count} of ${STREAMS} streams opened`);
 
-  await stage.group({ ...PLAIN, connections: 64, until: { seconds: seconds / 2 } });
-  await stage.group({ ...PLAIN, model: "burst", stream: true, connections: 32, until: { seconds: seconds / 2 } });
+  const seconds = stage.quick ? 0.8 : 3;
+  await stage.group({ ...PLAIN, connections: 64, until: { seconds } });
+  await stage.group({ ...PLAIN, model: "burst", stream: true, connections: 32, until: { seconds } });
   const loaded = await settledMb(stage);
-  return { "idle MB": idle, "kB/stream": ((open - idle) * 1024) / streams, "after load MB": loaded };
+  return { "idle MB": idle, "kB/stream": ((open - idle) * 1024) / STREAMS, "after load MB": loaded };
+}
+
+/** The most that it held while this went on. */
+async function peakMb(stage: Stage, work: Promise<unknown>): Promise<number> {
+  const ended = work.then(() => true);
+  let peak = memory(stage);
+  while (!(await Promise.race([ended, sleep(100, false)]))) peak = Math.max(peak, memory(stage));
+  return peak;
 }
 
 async function settledMb(stage: Stage): Promise<number> {
