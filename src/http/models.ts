@@ -1,7 +1,7 @@
 import type { Windows } from "../budget/window.ts";
 import type { Config } from "../config/load.ts";
 import { policyFor } from "../config/policy.ts";
-import { asArray, asObject, asString, type JsonObject } from "../core/json.ts";
+import { asArray, asObject, asString, isObject, type JsonObject } from "../core/json.ts";
 import type { Server } from "../upstream/server.ts";
 
 interface Sources {
@@ -41,17 +41,14 @@ async function listOf(
   const data = asObject(answer?.json)?.data;
   if (answer === null || answer.status >= 400 || !Array.isArray(data))
     return { models: [], answered: false, status: answer?.status ?? null };
-  const models: JsonObject[] = [];
-  for (const entry of asArray(data)) {
-    const model = asObject(entry);
-    const id = asString(model?.id);
-    if (model === undefined || id === undefined) continue;
+  const listed = asArray(data).filter(isObject);
+  const models = listed.map(async (model) => {
+    const id = asString(model.id);
+    if (id === undefined) return [];
     const known = await windows.known(server, id, policyFor(config(), id), authorization);
-    models.push({
-      ...model,
-      ...(model.context_length === undefined && known.window !== null ? { context_length: known.window } : {}),
-      lastword: { window: known.window, window_source: known.source, max_output: known.maxOutput },
-    });
-  }
-  return { models, answered: true, status: answer.status };
+    const length = model.context_length === undefined && known.window !== null ? { context_length: known.window } : {};
+    const lastword = { window: known.window, window_source: known.source, max_output: known.maxOutput };
+    return [{ ...model, ...length, lastword }];
+  });
+  return { models: (await Promise.all(models)).flat(), answered: true, status: answer.status };
 }
