@@ -2,10 +2,10 @@ import { CLASSES, type TextClass } from "./tokenizer/characters.ts";
 import type { Encoding } from "./tokenizer/encoding.ts";
 
 /** A number that is known to lie about here: a mean and a standard deviation. */
-export type About = readonly [mean: number, spread: number];
+type About = readonly [mean: number, spread: number];
 
 /** What templates add, in tokens. */
-export interface Template {
+interface Template {
   /** Once: what begins the prompt, the default system text, the opening of the reply. */
   readonly request: About;
   /** Per message: role, separators. */

@@ -19,7 +19,7 @@ export const EXTRAS = [
 ] as const;
 export type Extra = (typeof EXTRAS)[number];
 
-export const FEATURES = MEASURE_LENGTH + EXTRAS.length;
+const FEATURES = MEASURE_LENGTH + EXTRAS.length;
 
 const tokensAt = Object.fromEntries(CLASSES.map((name, i) => [name, i])) as Record<TextClass, number>;
 const extraAt = Object.fromEntries(EXTRAS.map((name, i) => [name, MEASURE_LENGTH + i])) as Record<Extra, number>;

@@ -28,7 +28,7 @@ export interface PlanInput {
   readonly fix: string;
 }
 
-export type CapReason = "room" | "model_limit" | "allowance" | "none";
+type CapReason = "room" | "model_limit" | "allowance" | "none";
 
 export type Planned =
   | {
