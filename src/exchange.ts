@@ -36,7 +36,6 @@ export async function exchange(
   let outlet: Outlet = new SocketOutlet(response);
   let shared: SharedRun | null = null;
   let run: Run | null = null;
-  let job: Job | null = null;
   let place: (() => void) | null = null;
   // Aborted by whatever ends the request from outside, with the reason: the client has left, or lastword stops.
   const over = new AbortController();
@@ -64,7 +63,10 @@ export async function exchange(
         shared.recording.attach(response, false);
         shared.onAbandoned(leave);
       }
-      job = await until(prepare(services, config, { wire, request, options, bytes, outlet, live, signal }), signal);
+      const job = await until(
+        prepare(services, config, { wire, request, options, bytes, outlet, live, signal }),
+        signal,
+      );
       place = await placeAt(config.limits, job, signal);
       run = new Run(job, services.shared);
       end = await run.go();
@@ -82,7 +84,7 @@ export async function exchange(
   }
   place?.();
   unlist();
-  finish(services, live, end, job, run);
+  finish(services, live, end, run);
   shared?.settle(end);
 }
 
@@ -152,6 +154,7 @@ async function prepare(
   const { authorization, headers: own } = credentials(request.headers, server.authorization, inboundKeys);
   live.window = plan.known.window;
   live.promptTokens = plan.prompt?.tokens ?? null;
+  live.countMethod = plan.method;
   services.bus.emit({
     type: "planned",
     id: live.id,

@@ -1,6 +1,5 @@
 import type { Ask, WireName } from "./core/ask.ts";
 import type { Live } from "./events/event.ts";
-import type { Job } from "./recovery/job.ts";
 import type { Run, RunEnd } from "./recovery/run.ts";
 import { billed, joinedUsage } from "./recovery/usage.ts";
 import type { Services } from "./services.ts";
@@ -18,6 +17,7 @@ export function begin(services: Services, wire: WireName, startedAt: number): Li
     phase: "queued",
     window: null,
     promptTokens: null,
+    countMethod: null,
     capSent: null,
     bytes: 0,
     tokens: 0,
@@ -36,11 +36,10 @@ export function name(live: Live, ask: Ask, server: Server): void {
 }
 
 /** The one outcome of the request. `run`: null where it never came to one. */
-export function finish(services: Services, live: Live, end: RunEnd, job: Job | null, run: Run | null): void {
+export function finish(services: Services, live: Live, end: RunEnd, run: Run | null): void {
   const spent = run?.spent ?? [];
   const usage = joinedUsage(spent);
   const { prompt_tokens, completion_tokens } = billed(spent);
-  const method = job?.plan.prompt?.method ?? null;
   services.bus.emit({
     type: "finished",
     id: live.id,
@@ -51,8 +50,8 @@ export function finish(services: Services, live: Live, end: RunEnd, job: Job | n
     cause: end.cause,
     code: end.code,
     ms: performance.now() - live.startedAt,
-    promptTokensEstimated: job?.plan.prompt?.tokens ?? null,
-    countMethod: method,
+    promptTokensEstimated: live.promptTokens,
+    countMethod: live.countMethod,
     promptTokens: usage?.prompt ?? null,
     completionTokens: usage?.completion ?? null,
     billedPromptTokens: prompt_tokens,

@@ -1,27 +1,9 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
 import type { HttpBindings } from "@hono/node-server";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import type { Hono } from "hono";
 import type { Services } from "../services.ts";
-import { type Asset, asset } from "./assets.ts";
 import { feed } from "./feed.ts";
-
-const TYPES: Readonly<Record<Asset, string>> = {
-  "index.html": "text/html; charset=utf-8",
-  "page.js": "text/javascript; charset=utf-8",
-  "page.css": "text/css; charset=utf-8",
-};
-
-/** The page loads its own script and style, and talks to its own origin: nothing else runs, is shown or is asked. */
-const SAFE = {
-  "content-security-policy":
-    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'",
-  "x-content-type-options": "nosniff",
-  "referrer-policy": "no-referrer",
-  "cross-origin-opener-policy": "same-origin",
-  "cross-origin-resource-policy": "same-origin",
-  "cache-control": "no-cache",
-} as const;
+import { sendAsset, sendPage } from "./send.ts";
 
 /** The page at `/`, its files, and the feed that it listens to. `stopping` ends every feed. */
 export function dashboard(app: Hono<{ Bindings: HttpBindings }>, services: Services, stopping: AbortSignal): void {
@@ -31,7 +13,7 @@ export function dashboard(app: Hono<{ Bindings: HttpBindings }>, services: Servi
   });
   for (const name of ["page.js", "page.css"] as const) {
     app.get(`/dashboard/${name}`, async (c) => {
-      await send(c.env.outgoing, 200, name);
+      await sendAsset(c.env.outgoing, 200, name);
       return RESPONSE_ALREADY_SENT;
     });
   }
@@ -39,20 +21,4 @@ export function dashboard(app: Hono<{ Bindings: HttpBindings }>, services: Servi
     await feed(services, c.env.outgoing, stopping);
     return RESPONSE_ALREADY_SENT;
   });
-}
-
-/** A browser that opens the dashboard: a person, who can be asked for a key. */
-export function isVisit(path: string, { method, headers }: IncomingMessage): boolean {
-  return method === "GET" && path === "/" && headers.accept?.includes("text/html") === true;
-}
-
-/** `status`: 401 where a key is needed and none was sent. The page is the same: it holds nothing of anybody's, and asks for the key. */
-export function sendPage(response: ServerResponse, status: 200 | 401): Promise<void> {
-  return send(response, status, "index.html");
-}
-
-async function send(response: ServerResponse, status: number, name: Asset): Promise<void> {
-  const text = await asset(name);
-  response.writeHead(status, { ...SAFE, "content-type": TYPES[name], "content-length": Buffer.byteLength(text) });
-  response.end(text);
 }

@@ -88,6 +88,8 @@ export interface Live {
   phase: "queued" | "counting" | "asking" | "flowing" | "joining" | "waiting" | "ending";
   window: number | null;
   promptTokens: number | null;
+  /** `exact`, `estimate;bound=N` or `ceiling`; null: not counted. */
+  countMethod: string | null;
   capSent: number | null;
   /** Bytes received from the upstream over all attempts. */
   bytes: number;

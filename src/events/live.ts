@@ -17,7 +17,7 @@ export interface Ended {
   readonly code: string | null;
   readonly window: number | null;
   readonly promptTokens: number | null;
-  /** `exact`, `estimate`, `ceiling`; null: the prompt was not counted. */
+  /** `exact`, `estimate;bound=N` or `ceiling`; null: the prompt was not counted. */
   readonly countMethod: string | null;
   readonly completionTokens: number | null;
   readonly capSent: number | null;

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { createApp } from "../../src/app.ts";
 import { ASSETS } from "../../src/dashboard/assets.ts";
 import type { Services } from "../../src/services.ts";
-import { postStream } from "../support/client.ts";
+import { postPlain, postStream } from "../support/client.ts";
 import { startProxy } from "../support/proxy.ts";
 import { reply, startUpstream } from "../support/upstream.ts";
 import { begin, end, oneOfEach } from "./day.ts";
@@ -107,6 +107,21 @@ describe("the feed", () => {
     await using feed = await readFeed(proxy.root);
     await feed.next("first");
     expect(await feed.next("upstreams")).toMatchObject([{ unready: "up at 127.0.0.1:9 gives no answer" }]);
+  });
+
+  test("tells of a prompt that was turned away how large it was, and how that was counted", async () => {
+    await using up = await startUpstream({ dialect: "llamacpp", window: 512 });
+    await using proxy = await startProxy(up);
+    await using feed = await readFeed(proxy.root);
+    const ask = { model: "m", messages: [{ role: "user", content: "words ".repeat(2000) }] };
+    expect((await postPlain(`${proxy.url}/chat/completions`, ask)).status).toBe(400);
+    const [ended] = await feed.next("ended");
+    expect(ended).toMatchObject({
+      outcome: "rejected",
+      window: 512,
+      countMethod: expect.stringMatching(/^(exact|estimate;bound=\d+)$/),
+    });
+    expect(ended?.promptTokens).toBeGreaterThan(512);
   });
 
   test("never holds anything of a prompt, a reply or a key", async () => {

@@ -11,8 +11,11 @@ describe("plain words", () => {
     expect(countWords("toString")).toBe("toString");
   });
 
-  test("why: the cause of a cut, else the code of an error; an upstream's own code as it is", () => {
-    expect(whyWords({ cause: "reply_cap", code: "output_cap_exhausted" })).toBe("the reply reached its cap");
+  test("why: the cause of a cut and the code of an error; an upstream's own code as it is", () => {
+    expect(whyWords({ cause: "reply_cap", code: null })).toBe("the reply reached its cap");
+    expect(whyWords({ cause: "reply_cap", code: "output_cap_exhausted" })).toBe(
+      "the reply reached its cap; still cut after the last attempt",
+    );
     expect(whyWords({ cause: null, code: "upstream_stalled" })).toBe("the upstream fell silent");
     expect(whyWords({ cause: null, code: "insufficient_quota" })).toBe("insufficient_quota");
     expect(whyWords({ cause: null, code: null })).toBeNull();

@@ -52,6 +52,7 @@ export function live(more: Partial<Live> = {}): Live {
     phase: "flowing",
     window: 4096,
     promptTokens: 100,
+    countMethod: "estimate;bound=5",
     capSent: 64,
     bytes: 0,
     tokens: 0,

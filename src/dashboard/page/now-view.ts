@@ -63,13 +63,17 @@ class Row {
     setText(this.#time, duration(now - request.since));
     if (this.#last === request) return;
     this.#last = request;
-    const { model, wire, stream, upstream, phase, promptTokens, tokens, cuts, capSent, window } = request;
+    const { model, wire, stream, upstream, phase, tokens, cuts, capSent, window } = request;
+    // Once a pass has ended, the upstream's own count is known.
+    const reported = request.attempts[0]?.prompt_tokens ?? null;
+    const promptTokens = reported ?? request.promptTokens;
+    const atMost = reported === null && request.countMethod === "ceiling";
     const bar = this.#bar.show({ window, promptTokens, capSent, tokens, cuts });
     setText(this.#model, model);
     setText(this.#where, [wire, stream ? "streamed" : "plain", upstream].filter((word) => word !== "").join(" · "));
     setText(this.#phase, PHASE_WORDS[phase]);
     setAttribute(this.element, "data-phase", phase);
-    setText(this.#prompt, count(promptTokens));
+    setText(this.#prompt, `${atMost ? "at most " : ""}${count(promptTokens)}`);
     setText(this.#reply, count(tokens));
     setText(this.#room, bar.room === null ? "unknown" : count(bar.room));
     setText(this.#cuts, cutWords(bar.marks));

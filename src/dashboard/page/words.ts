@@ -126,7 +126,7 @@ export function countWords(method: string | null | undefined): string {
   return bound === undefined ? word : `${word}, within ${bound} tokens`;
 }
 
-/** Why a request ended as it did; null where there is nothing to say. */
+/** Why a request ended as it did: what cut it, and what kept it from being made whole; null where there is nothing to say. */
 export function whyWords({
   cause,
   code,
@@ -134,8 +134,9 @@ export function whyWords({
   readonly cause: string | null;
   readonly code: string | null;
 }): string | null {
-  if (cause !== null) return lookUp(CAUSE_WORDS, cause);
-  return code === null ? null : lookUp(CODE_WORDS, code);
+  const reasons = [cause === null ? null : lookUp(CAUSE_WORDS, cause), code === null ? null : lookUp(CODE_WORDS, code)];
+  const told = reasons.filter((reason) => reason !== null);
+  return told.length === 0 ? null : told.join("; ");
 }
 
 /** An upstream's own codes are shown as they are. */
