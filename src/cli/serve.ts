@@ -50,6 +50,8 @@ export async function serve({ config: named, flags }: ServeOptions, env: Environ
   if ("says" in listening) {
     process.stderr.write(`${listening.says} Try: lastword ${listening.fix}\n`);
     await services.close();
+    // A worker lives as long as its line to the first process.
+    if (cluster.isWorker) process.disconnect();
     return EXIT.problem;
   }
   // Before anybody is told that it runs: no signal and no change after that is missed.
@@ -57,8 +59,7 @@ export async function serve({ config: named, flags }: ServeOptions, env: Environ
   const unwatch = path === null ? () => undefined : reloads(path, flags, env, services, listening);
   // Of several workers, the first process says it once for all.
   if (cluster.isPrimary) process.stdout.write(`lastword listening on ${listening.url}\n`);
-  // What listening did without is loaded now, before a request has to wait for it.
-  void services.metrics.text();
+  void app.warm();
   await stopped;
   unwatch();
   await app.close(services.config().limits.drainSeconds);
