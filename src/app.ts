@@ -1,64 +1,18 @@
-import { createServer, type Server as HttpServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { Server as HttpServer, IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
-import { getRequestListener, type HttpBindings } from "@hono/node-server";
-import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
-import { Hono } from "hono";
-import { mergedStatus } from "./cluster/merge.ts";
 import { type Failure, failure } from "./core/error.ts";
-import { dashboard, isVisit, sendPage } from "./dashboard/routes.ts";
+import { isVisit, sendPage } from "./dashboard/send.ts";
 import { exchange } from "./exchange.ts";
-import { countTokens } from "./http/count-tokens.ts";
-import { credentials } from "./http/headers.ts";
-import { listModels } from "./http/models.ts";
-import { passThrough } from "./http/passthrough.ts";
 import { cleanPath } from "./http/path.ts";
-import { sendError, sendJson } from "./http/respond.ts";
+import { sendError } from "./http/respond.ts";
 import { stoppingFailure } from "./recovery/failures.ts";
+import type { Listener } from "./routes.ts";
 import type { Services } from "./services.ts";
 import { openAiShape, shapeAt, wireAt } from "./wire/index.ts";
 import type { Wire } from "./wire/wire.ts";
 
-/** Paths of the dialects' own interfaces, handed on and never healed. */
-const NATIVE = [
-  "/api/v0/*",
-  "/api/v1/*",
-  "/api/*",
-  "/props",
-  "/slots",
-  "/slots/*",
-  "/tokenize",
-  "/detokenize",
-  "/apply-template",
-  "/completion",
-  "/infill",
-  "/rerank",
-];
-
-type Env = { Bindings: HttpBindings };
-
-/** Every route on one screen. */
-function routes(services: Services, stopping: AbortSignal): Hono<Env> {
-  const app = new Hono<Env>();
-  app.get("/healthz", (c) => c.json({ status: "ok" }));
-  app.get("/readyz", async (c) => {
-    const authorization = c.req.header("authorization") ?? null;
-    const reasons = await Promise.all(services.servers().map((server) => server.unready(authorization)));
-    const ready = reasons.some((reason) => reason === null);
-    return ready ? c.json({ status: "ready" }) : c.json({ status: "not ready", reasons }, 503);
-  });
-  app.get("/metrics", async (c) =>
-    c.body(await metricsText(services), 200, { "content-type": services.metrics.contentType }),
-  );
-  app.get("/status", async (c) => c.json(mergedStatus(await services.peers.gather("status"))));
-  dashboard(app, services, stopping);
-  app.get("/v1/models", (c) => models(services, c.env, null));
-  app.get("/v1/models/:id{.+}", (c) => models(services, c.env, c.req.param("id")));
-  for (const path of ["/v1/messages/count_tokens", "/messages/count_tokens"])
-    app.post(path, (c) => counted(services, c.env));
-  for (const path of ["/v1/*", ...NATIVE]) app.all(path, (c) => through(services, c.env));
-  app.notFound((c) => refuse(c.env, failure("not_found", `There is no ${c.req.method} ${c.req.path} here.`)));
-  return app;
-}
+// An import would load the module's late exports as well, Node's own WebSocket and fetch among them: a tenth of the time to listen.
+const { createServer } = process.getBuiltinModule("node:http");
 
 export interface Listening {
   /** As it was asked for, with the port that was given. */
@@ -67,23 +21,23 @@ export interface Listening {
   readonly address: string;
 }
 
-/** One process writes its own; of several, the text is one. */
-async function metricsText({ peers, metrics }: Services): Promise<string> {
-  const parts = await peers.gather("metrics");
-  if (parts.length <= 1) return metrics.text();
-  return (await import("./events/metrics.ts")).mergedText(parts);
-}
-
 export interface App {
   /** @throws the listen error, for example EADDRINUSE */
   listen(host: string, port: number): Promise<Listening>;
+  /** Loads what listening did without, before a request has to wait for it. */
+  warm(): Promise<void>;
   /** Stops accepting, lets running replies finish for `drainSeconds`, then ends what is left. */
   close(drainSeconds: number): Promise<void>;
 }
 
 export function createApp(services: Services): App {
   const stopping = new AbortController();
-  const other = getRequestListener(routes(services, stopping.signal).fetch, { overrideGlobalObjects: false });
+  let loading: Promise<Listener> | null = null;
+  // Not needed in order to listen, nor by any request of a full wire.
+  const others = () => {
+    loading ??= import("./routes.ts").then(({ createRoutes }) => createRoutes(services, stopping.signal));
+    return loading;
+  };
   const sockets = new Set<Socket>();
   const server = createServer(
     // A client has 30 s for its headers and as long as it likes for its body; replies take what they take.
@@ -93,7 +47,7 @@ export function createApp(services: Services): App {
       if (wire === null) return;
       // The hot path does not wear Fetch objects: they would cost more than all the rest.
       if (wire !== OTHER) void exchange(services, wire, request, response);
-      else void other(request, response);
+      else void others().then((other) => other(request, response));
     },
   );
   server.on("connection", (socket) => {
@@ -109,6 +63,9 @@ export function createApp(services: Services): App {
   });
   return {
     listen: (host, port) => listen(server, host, port),
+    async warm() {
+      await Promise.all([others(), services.metrics.text()]);
+    },
     close: (drainSeconds) => {
       stopping.abort();
       return drain(server, sockets, drainSeconds, () => services.running.end(stoppingFailure(drainSeconds)));
@@ -168,39 +125,6 @@ function turnedAway(services: Services, wire: Wire, refusal: Failure): void {
     billedCompletionTokens: 0,
     attempts: 0,
   });
-}
-
-async function models(services: Services, { incoming, outgoing }: HttpBindings, id: string | null): Promise<Response> {
-  const { authorization } = credentials(incoming.headers, null, services.config().listen.keys.length > 0);
-  const list = await listModels(services, authorization);
-  if ("refused" in list) {
-    const code = list.refused === null ? "upstream_unreachable" : "upstream_error";
-    const why = failure(code, "No upstream gave a list of its models.", { upstream_status: list.refused });
-    return refuse({ incoming, outgoing }, list.refused === null ? why : { ...why, status: list.refused });
-  }
-  if (id === null) sendJson(outgoing, 200, { object: "list", data: list.models });
-  else {
-    const model = list.models.find((one) => one.id === id);
-    if (model === undefined)
-      return refuse({ incoming, outgoing }, failure("not_found", "No upstream lists this model.", {}, "model"));
-    sendJson(outgoing, 200, model);
-  }
-  return RESPONSE_ALREADY_SENT;
-}
-
-async function counted(services: Services, { incoming, outgoing }: HttpBindings): Promise<Response> {
-  await countTokens(services, incoming, outgoing);
-  return RESPONSE_ALREADY_SENT;
-}
-
-async function through(services: Services, { incoming, outgoing }: HttpBindings): Promise<Response> {
-  await passThrough(services, incoming, outgoing);
-  return RESPONSE_ALREADY_SENT;
-}
-
-function refuse({ outgoing }: HttpBindings, refusal: Failure): Response {
-  sendError(outgoing, refusal, openAiShape);
-  return RESPONSE_ALREADY_SENT;
 }
 
 function listen(server: HttpServer, host: string, port: number): Promise<Listening> {
