@@ -68,16 +68,20 @@ export const COMMANDS = {
   check: {
     says: "look at config and upstreams, and print one fix per problem",
     teaches:
-      "Validates the config, reaches every upstream, and prints per model its window and where that was learned, its output limit, how cut replies will be continued, and the tokenizer in use. Exits with 1 if anything is wrong.",
+      "Validates the config, tries the port, reaches every upstream, and prints per model its window and where that was learned, its output limit, how cut replies will be continued and how that is known, and how its prompts are counted. Each problem comes with one fix to paste. Exits with 1 if anything is wrong; warnings alone exit with 0.",
     options: [
       flag("json", "print JSON"),
       flag("print-config", "print every setting in force, where it came from, keys masked"),
-      flag("probe", "also ask each model for a few tokens (nothing else here generates text)"),
+      flag("probe", "also ask one model per upstream for 16 tokens (nothing else here generates text)"),
       CONFIG,
       ...SETTINGS,
     ],
     operand: null,
-    examples: ["lastword check", "lastword check --config config/lastword.yaml --print-config"],
+    examples: [
+      "lastword check",
+      "lastword check --upstream http://localhost:8080 --probe",
+      "lastword check --config config/lastword.yaml --print-config",
+    ],
   },
   report: {
     says: "print how replies ended, one line per model, from a running proxy",
