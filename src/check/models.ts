@@ -96,7 +96,7 @@ function windowOf(model: SeenModel, { dialect, hosted, settings }: Listed): Find
     const says = `The configuration says ${window} tokens, but the server has ${loaded}: longer prompts are let through and fail there.`;
     return [finding("window_not_loaded", name, says, settings.window(name, loaded))];
   }
-  const widens = trained === null || trained >= SMALL_WINDOW;
+  const widens = trained === null || trained > window;
   if (hosted || !widens || window >= SMALL_WINDOW || window_source === "config") return [];
   const term = localServer(dialect.name)?.windowTerm ?? "context length";
   const says = `The window (${term}) is ${window} tokens: an agent's tools and history alone can fill it, and no reply can be longer than what is left.`;

@@ -153,7 +153,7 @@ const KNOWN_BY: Readonly<Record<Continuation["known_by"], string>> = {
 
 function countingText({ family, encoding, bound_percent: bound, server_counts: asks }: CountingReport): string {
   const own = family === "unknown" ? encoding : `${encoding} for ${family}`;
-  const within = bound === 0 ? "exact" : `within ${bound} %`;
+  const within = bound === 0 ? "exact" : bound < 100 ? `within ${bound} %` : "a guess until replies have taught it";
   return `${own}, ${within}${asks ? ", by the server itself where it matters" : ""}`;
 }
 

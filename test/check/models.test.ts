@@ -48,6 +48,7 @@ describe("small windows", () => {
 
   test("are not told where they are the model's own, by order, hosted, or of a model that writes nothing", () => {
     expect(found("lmstudio", [small("m", { trained: 4096 })])).toEqual([]);
+    expect(found("lmstudio", [small("m", { trained: 4097 })])).toHaveLength(1);
     expect(found("lmstudio", [small("m", { window_source: "config" })])).toEqual([]);
     expect(found("generic", [small("m")], { hosted: true })).toEqual([]);
     expect(found("lmstudio", [small("text-embedding-nomic")])).toEqual([]);
