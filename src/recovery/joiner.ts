@@ -1,7 +1,7 @@
 import type { Fault, Part } from "../core/part.ts";
 import { type Block, emptyReply, type Reply, take, textOf } from "../core/reply.ts";
 import { solidEnd } from "../stitch/characters.ts";
-import type { Discard, Seam, SeamVerdict } from "../stitch/seam.ts";
+import { type Discard, lessonOf, type Seam, type SeamVerdict } from "../stitch/seam.ts";
 import type { StopScan } from "../stitch/stop.ts";
 import { parseEvents } from "../upstream/frames.ts";
 import type { Frame } from "../wire/wire.ts";
@@ -51,6 +51,8 @@ export class Joiner {
   fault: Fault | null = null;
   /** Why the pass cannot be joined. */
   discard: Discard | null = null;
+  /** What the joint shows of a server that is believed to resume; null: nothing for certain. */
+  lesson: "works" | "ignored" | null = null;
   /** Set once the seam is decided. */
   seam: { overlap: number; dropped: number } | null = null;
   /** What this pass says of its end, and its calls, which join `known` only when they are proven. */
@@ -207,6 +209,7 @@ export class Joiner {
   #decide(verdict: SeamVerdict, ended: boolean): void {
     if (verdict.do === "hold") return;
     this.#decided = true;
+    this.lesson = lessonOf(verdict);
     if (verdict.do === "discard") {
       this.discard = verdict.why;
       this.#waiting = [];

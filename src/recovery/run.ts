@@ -331,6 +331,7 @@ export class Run {
     this.spent.push(spent);
     const generated = end.usage?.completion ?? spent.estimate;
     if (reader instanceof Joiner) {
+      if (send.strategy === "prefill" && request.unproven && reader.lesson !== null) this.#learnResume(reader.lesson);
       const apart = this.#unjoined(send, request, reader, generated);
       if (apart !== null) {
         if (apart.on !== "cut") spent.share = 0;
@@ -341,7 +342,6 @@ export class Run {
     const verdict = this.#plainlyWhole(request, end) ? WHOLE : await this.#verdict(send, request, reader, how);
     if (reader instanceof Joiner) {
       if (reader.heard > 0) spent.share = 1 - reader.dropped / reader.heard;
-      if (send.strategy === "prefill" && request.unproven && reader.gained > 0) this.#learnResume("works");
       const odd = this.#oddly(send, verdict, reader, generated);
       if (odd !== null) {
         spent.share = 0;
@@ -355,8 +355,7 @@ export class Run {
   #unjoined(send: Send, request: PassRequest, reader: Joiner, generated: number): PassEnd | null {
     if (reader.discard !== null) {
       const demote = request.unproven || request.raw;
-      if (send.strategy === "prefill" && demote) this.#learnResume("ignored");
-      else this.#discarded = reader.discard;
+      if (send.strategy !== "prefill" || !demote) this.#discarded = reader.discard;
       return { on: "discarded", demote, generated };
     }
     if (!reader.lost) return null;
