@@ -156,7 +156,11 @@ export function createTraces({ version, provider, onFault }: TracesOptions): Tra
   return {
     event,
     // What went wrong has been told by the exporter.
-    close: () => within(CLOSE_MS, tracing.shutdown().catch(() => undefined)),
+    close: () =>
+      within(
+        CLOSE_MS,
+        tracing.shutdown().catch(() => undefined),
+      ),
   };
 }
 

@@ -32,7 +32,7 @@ describe("compose", () => {
   test("a linter finds nothing", async () => {
     // `name` is not known to the docker-compose that Debian has.
     const linter = new DCLinter({
-      rules: { "require-project-name-field": 0 },
+      rules: { "require-project-name-field": 0, "require-quotes-in-ports": [2, { quoteType: "double" }] },
       quiet: false,
       debug: false,
       exclude: [],
