@@ -92,8 +92,11 @@ function cut(before: State, end: Cut, facts: Facts, policy: RecoveryPolicy): Dec
   if (end.looping) return stop(exhausted(state, "the reply repeats itself", {}));
   if (end.cause === "context_full") {
     if (policy.overflow === "compact" && facts.compactable && state.compactions === 0)
-      return send({ ...state, compactions: 1 }, { strategy: "compact" });
-    return stop(exhausted(state, "the context window is full", { room: facts.room }));
+      return (
+        shortened(heal({ ...state, compactions: 1 }, end, { ...facts, room: null }, policy)) ??
+        stop(windowFull(state, facts))
+      );
+    return stop(windowFull(state, facts));
   }
   // Without any text the reask decides by its cap whether it can do better; passes of text must gain something.
   const joins = end.where === "text" || end.where === "structured";
@@ -101,6 +104,16 @@ function cut(before: State, end: Cut, facts: Facts, policy: RecoveryPolicy): Dec
   const limit = limits(state, facts, policy, end.where);
   if (limit !== null) return stop(limit);
   return heal(state, end, facts, policy) ?? stop(noWay(state, facts));
+}
+
+/** The same, with a shorter history. */
+function shortened(next: Decision | null): Decision | null {
+  if (next === null || next.action.do !== "send") return next;
+  return { state: { ...next.state, shorten: true }, action: { ...next.action, shorten: true } };
+}
+
+function windowFull(state: State, facts: Facts): Failure {
+  return exhausted(state, "the context window is full", { room: facts.room });
 }
 
 /** How this cut is mended, or null where nothing can. */
@@ -248,6 +261,8 @@ function spoiled(
 }
 
 function unable(before: State, facts: Facts, policy: RecoveryPolicy): Decision {
+  // The history could not be shortened: the window is still full.
+  if (before.shorten) return { state: before, action: stopOrFail(before, facts, policy, windowFull(before, facts)) };
   const carried = before.strategy === "parts";
   const state: State = {
     ...before,
@@ -309,7 +324,7 @@ function overflow(
     return send(state, { ...before, strategy, cap: capWithin(before.cap, facts, facts.room) });
   }
   if (policy.overflow === "compact" && facts.compactable && before.compactions === 0)
-    return send({ ...state, compactions: 1 }, { strategy: "compact" });
+    return send({ ...state, compactions: 1 }, { ...before, shorten: true });
   return { state, action: stopOrFail(state, facts, policy, end.failure) };
 }
 
@@ -371,11 +386,19 @@ function withoutTried(state: State): readonly Way[] {
   return state.ways.filter((way) => way !== tried);
 }
 
-const PLAIN: Sending = { strategy: "first", cap: null, effort: null, by: null, hint: null, back: false };
+const PLAIN: Sending = {
+  strategy: "first",
+  cap: null,
+  effort: null,
+  by: null,
+  hint: null,
+  shorten: false,
+  back: false,
+};
 
 function send(state: State, next: Partial<Sending> & Pick<Sending, "strategy">, waitSeconds = 0): Decision {
-  const { strategy, cap, effort, by, hint, back } = { ...PLAIN, ...next };
-  const sending: Sending = { strategy, cap, effort, by, hint, back };
+  const { strategy, cap, effort, by, hint, shorten, back } = { ...PLAIN, ...next };
+  const sending: Sending = { strategy, cap, effort, by, hint, shorten, back };
   return { state: { ...state, ...sending }, action: { do: "send", ...sending, waitSeconds } };
 }
 

@@ -118,7 +118,6 @@ function joinOf(job: Job, send: Send, before: Before): Join | null | Promise<Joi
     case "first":
     case "retry":
     case "reask":
-    case "compact":
       return again(job, send, calls.length > 1);
     case "prefill":
       return prefill(job, known, lessons.resumes[resumeKey(job)] === "works");

@@ -1,3 +1,4 @@
+import { shorten } from "../budget/shorten.ts";
 import { silentlyTruncated } from "../budget/truncation.ts";
 import type { Ask } from "../core/ask.ts";
 import type { Attempt, AttemptResult, Cause, Outcome, Warning } from "../core/cut.ts";
@@ -45,7 +46,8 @@ export interface RunEnd {
 export class Run {
   readonly warnings = new Set<Warning>();
   readonly spent: Spent[] = [];
-  readonly #job: Job;
+  /** Its `ask` is replaced where the history has to be shortened. */
+  #job: Job;
   readonly #shared: Shared;
   readonly #teller: Teller;
   readonly #draft: Draft;
@@ -134,12 +136,15 @@ export class Run {
 
   /** null: the client left meanwhile. */
   async #pass(send: Send): Promise<PassEnd | null> {
-    const job = this.#job;
     if (send.waitSeconds > 0) await this.#sleep(send.waitSeconds);
     if (this.#left) return null;
     // Time may have run out between two passes, when there was nothing to interrupt.
-    const late = this.#stopped ?? (performance.now() >= job.deadlineAt ? deadlineFailure(job) : null);
+    const late = this.#stopped ?? (performance.now() >= this.#job.deadlineAt ? deadlineFailure(this.#job) : null);
     if (late !== null) return { on: "timeout", failure: late };
+    if (send.shorten && !(await this.#shorten())) return { on: "unable" };
+    if (this.#left) return null;
+    const job = this.#job;
+    const strategy = send.shorten ? "compact" : send.strategy;
     const calls = this.#draft.turnCalls;
     const joins = this.#draft.keep(send);
     this.#superseded(send, joins, calls);
@@ -162,7 +167,7 @@ export class Run {
     this.#emit({
       type: "attempt_started",
       ...of,
-      strategy: send.strategy,
+      strategy,
       cap: request.cap,
       upstream: job.server.name,
     });
@@ -173,7 +178,7 @@ export class Run {
     const end = this.#left ? null : await this.#judge(send, request, reader, landing);
     const told = this.#draft.end;
     const facts: Attempt = {
-      strategy: send.strategy,
+      strategy,
       cap: request.cap,
       finish_reason: told.finish?.raw ?? null,
       prompt_tokens: told.usage?.prompt ?? null,
@@ -186,6 +191,25 @@ export class Run {
     job.live.attempts.push(facts);
     this.#emit({ type: "attempt_ended", ...of, facts, cause: end?.on === "cut" ? end.cause : null });
     return this.#left ? null : end;
+  }
+
+  /** Makes room where the window was full: once, by a quarter of it, out of the oldest history. false: it cannot be done. */
+  async #shorten(): Promise<boolean> {
+    const { wire, ask, plan, known } = this.#job;
+    const window = this.#corrections.window ?? known.window ?? 0;
+    const shorter = await shorten(wire, ask, this.#shared.counter, plan.target, Math.max(1024, Math.floor(window / 4)));
+    if (shorter === null) return false;
+    this.#job = { ...this.#job, ask: shorter.ask };
+    this.#corrections.prompt = Math.max(0, (this.#toldPrompt() ?? plan.prompt?.tokens ?? 0) - shorter.saved);
+    this.#state = { ...this.#state, shorten: false };
+    this.#warn("compacted");
+    return true;
+  }
+
+  /** Tokens of the prompt, as the server has counted them; null: it has not told. */
+  #toldPrompt(): number | null {
+    const reported = this.spent.find((pass) => pass.usage !== null)?.usage?.prompt;
+    return this.#corrections.prompt ?? (reported || null);
   }
 
   /** What the turn that is asked again takes the place of was generated, but is not delivered. */
@@ -611,7 +635,7 @@ export class Run {
       },
       steps: lessons.effortRefused ? [] : STEPS.filter(takes),
       helped: lessons.mendedBy,
-      compactable: false,
+      compactable: wire.history !== undefined,
     };
   }
 
@@ -620,8 +644,7 @@ export class Run {
     const { plan, known } = this.#job;
     const window = this.#corrections.window ?? known.window;
     if (window === null) return null;
-    const reported = this.spent.find((pass) => pass.usage !== null)?.usage?.prompt;
-    const exact = this.#corrections.prompt ?? (reported || null);
+    const exact = this.#toldPrompt();
     if (exact !== null) return window - exact;
     return plan.prompt === null ? null : window - plan.prompt.tokens - plan.prompt.bound;
   }

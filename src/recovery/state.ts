@@ -93,7 +93,8 @@ export type Way = "prefill" | "raw" | "nudge";
 
 /** What one pass is. */
 export interface Sending {
-  readonly strategy: Strategy;
+  /** What is asked; a shortened history is told as `compact`, see `shorten`. */
+  readonly strategy: Exclude<Strategy, "compact">;
   /** Tokens; null: the client's own fields as they are. */
   readonly cap: number | null;
   /** Lower reasoning effort for this pass. */
@@ -102,13 +103,15 @@ export interface Sending {
   readonly by: "raw" | "text" | null;
   /** A hidden order beside the turn that is asked again: to make the call in smaller pieces, or to write it right. */
   readonly hint: "smaller" | "repair" | null;
+  /** The history is shortened first: the window was full. Told as the strategy `compact`, whatever the way of going on. */
+  readonly shorten: boolean;
   /** Cuts the list back to its last whole element, and goes on from there. */
   readonly back: boolean;
 }
 
 /** The pass asks for all of the turn, and not for the rest of it. */
 export function isWholeTurn({ strategy }: Pick<Sending, "strategy">): boolean {
-  return strategy === "first" || strategy === "retry" || strategy === "reask" || strategy === "compact";
+  return strategy === "first" || strategy === "retry" || strategy === "reask";
 }
 
 /** What is remembered between passes; of the last pass, what it was. */
@@ -168,6 +171,7 @@ export function begin(asked: number | null, cap: number | null, ways: readonly W
     effort: null,
     by: null,
     hint: null,
+    shorten: false,
     back: false,
   };
 }

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { asArray, asObject } from "../../src/core/json.ts";
-import { postPlain } from "../support/client.ts";
+import { postPlain, postStream } from "../support/client.ts";
 import { startProxy } from "../support/proxy.ts";
-import { reply, startUpstream } from "../support/upstream.ts";
+import { done, finish, reply, say, startUpstream, usage } from "../support/upstream.ts";
 
 const words = (n: number, word = "word") => `${word} `.repeat(n);
 /** A long run of an agent: system, five turns with calls and results, and what the user asks now. */
@@ -79,5 +79,39 @@ describe("a history over the window", () => {
       messages: [{ role: "user", content: "hi" }],
     });
     expect(fits.headers["x-lastword-upstream"]).toBe("small");
+  });
+});
+
+describe("a window that fills up while the reply is written", () => {
+  it("is given room by a shorter history, and the reply goes on where it stopped", async () => {
+    await using up = await startUpstream({ dialect: "vllm", window: 8192 });
+    await using proxy = await startProxy(up, { budget: { overflow: "compact" } });
+    up.next(say("one "), finish("length"), usage(8000, 192), done());
+    up.next(say("two"), finish("stop"), usage(4000, 1), done());
+    const answer = await postStream(`${proxy.url}/chat/completions`, { model: "m", messages: history } as never, {
+      "x-lastword-explain": "1",
+    });
+    expect(answer.text()).toBe("one two");
+    expect(answer.finish()).toBe("stop");
+    expect(asArray(up.calls[1]?.body.messages).length).toBeLessThanOrEqual(history.length + 1);
+    expect(JSON.stringify(up.calls[1]?.body).length).toBeLessThan(JSON.stringify(up.calls[0]?.body).length);
+    expect(await proxy.finished()).toMatchObject({ outcome: "healed", cause: "context_full" });
+    const attempts = proxy.events
+      .filter((event) => event.type === "attempt_ended")
+      .map((event) => event.facts.strategy);
+    expect(attempts).toEqual(["first", "compact"]);
+  });
+
+  it("is an honest cut where nothing can be left out", async () => {
+    await using up = await startUpstream({ dialect: "vllm", window: 8192 });
+    await using proxy = await startProxy(up, { budget: { overflow: "compact" } });
+    up.next(say("one "), finish("length"), usage(8000, 192), done());
+    const answer = await postStream(`${proxy.url}/chat/completions`, {
+      model: "m",
+      messages: [{ role: "user", content: "hi" }],
+    });
+    expect(answer.text()).toBe("one ");
+    expect(answer.finish()).toBe("length");
+    expect(await proxy.finished()).toMatchObject({ outcome: "cut_off", cause: "context_full" });
   });
 });

@@ -127,7 +127,7 @@ const table: Row[] = [
     cut("text", { cause: "context_full" }),
     { compactable: true },
     { overflow: "compact" },
-    { do: "send", strategy: "compact" },
+    { do: "send", strategy: "prefill", shorten: true },
   ],
   [
     "left by order",
