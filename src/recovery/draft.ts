@@ -147,7 +147,7 @@ export class Draft {
       channel: request.channel,
       ears: request.ears,
       calls: request.calls,
-      text: isWholeTurn(send) && this.shown.text ? "aside" : "join",
+      text: isWholeTurn(send) && (this.shown.text || this.shown.tool) ? "aside" : "join",
       reasoning: this.shown.reasoning && request.channel !== "reasoning" ? "mute" : "show",
       pass,
       say: (parts, frame) => {
