@@ -14,12 +14,11 @@ export interface Said {
  */
 export class Withheld {
   readonly #known: Reply;
-  readonly #first: Said[] = [];
+  #first: Said[] = [];
   #joined: Said[] = [];
-  /** The reply without all that was joined to it. */
-  #sure: readonly Block[] | null = null;
-  /** The reply, and what was joined to it, before the last pass. */
-  #before: { readonly blocks: readonly Block[]; readonly joined: readonly Said[] } | null = null;
+  /** How things stood before anything was joined, and before the last pass. */
+  #sure: Standing | null = null;
+  #before: Standing | null = null;
 
   /** @param known the reply, to which the output is added by whoever withholds it */
   constructor(known: Reply) {
@@ -37,9 +36,8 @@ export class Withheld {
 
   /** A pass begins. */
   begin(): void {
-    const blocks = copied(this.#known.blocks);
-    this.#sure ??= blocks;
-    this.#before = { blocks, joined: [...this.#joined] };
+    this.#before = { blocks: copied(this.#known.blocks), first: [...this.#first], joined: [...this.#joined] };
+    this.#sure ??= this.#before;
   }
 
   join(parts: readonly Part[], frame: Frame | null): void {
@@ -48,23 +46,17 @@ export class Withheld {
 
   /** The last pass counts for nothing. */
   undo(): void {
-    if (this.#before === null) return;
-    this.#joined = [...this.#before.joined];
-    this.#restore(this.#before.blocks);
+    if (this.#before !== null) this.#restore(this.#before);
   }
 
   /** Nothing that was joined is proven, nor will it be. */
   forsake(): void {
-    this.#joined = [];
     if (this.#sure !== null) this.#restore(this.#sure);
   }
 
   /** All that waits may be shown. */
   release(): Said[] {
-    const all = [...this.#first.splice(0), ...this.#joined.splice(0)];
-    this.#sure = null;
-    this.#before = null;
-    return all;
+    return [...this.#first.splice(0), ...this.#joined.splice(0)];
   }
 
   /** Takes characters from the end of the reply's text, and of what waits. */
@@ -79,9 +71,17 @@ export class Withheld {
     shortenSaid(this.#first, shortenSaid(this.#joined, count));
   }
 
-  #restore(blocks: readonly Block[]): void {
+  #restore({ blocks, first, joined }: Standing): void {
+    this.#first = [...first];
+    this.#joined = [...joined];
     this.#known.blocks.splice(0, Number.POSITIVE_INFINITY, ...copied(blocks));
   }
+}
+
+interface Standing {
+  readonly blocks: readonly Block[];
+  readonly first: readonly Said[];
+  readonly joined: readonly Said[];
 }
 
 function copied(blocks: readonly Block[]): Block[] {
