@@ -75,6 +75,8 @@ export function createApp(services: Services): App {
 
 /** How long an ended reply may take to reach its client. */
 const LAST_WORDS_MS = 1_000;
+/** How often connections that have become idle are looked for while lastword stops. */
+const IDLE_MS = 50;
 
 const OTHER = Symbol("not a full wire");
 
@@ -152,7 +154,10 @@ function drain(
         for (const socket of sockets) socket.destroy();
       }, LAST_WORDS_MS);
     }, drainSeconds * 1000);
+    // A connection that its client keeps alive becomes idle only when its reply has ended.
+    const idle = setInterval(() => server.closeIdleConnections(), IDLE_MS);
     server.close(() => {
+      clearInterval(idle);
       clearTimeout(timer);
       resolve();
     });

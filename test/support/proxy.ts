@@ -17,6 +17,8 @@ export interface Lastword extends AsyncDisposable {
   readonly logged: readonly string[];
   finished(n?: number): Promise<Extract<Event, { type: "finished" }>>;
   close(): Promise<void>;
+  /** Stops as a signal would, with this much time for running replies, in seconds. */
+  stop(drainSeconds: number): Promise<void>;
 }
 
 export interface ProxyOptions {
@@ -89,6 +91,7 @@ export async function startProxy(
         look();
       }),
     close,
+    stop: (drainSeconds) => app.close(drainSeconds),
     [Symbol.asyncDispose]: close,
   };
 }
