@@ -178,6 +178,7 @@ async function prepare(
     ask,
     bytes,
     wire,
+    search: /\?.*$/.exec(request.url ?? "")?.[0] ?? "",
     server,
     dialect,
     policy,

@@ -37,6 +37,8 @@ export interface Job {
   /** The request as it came, sent on untouched where nothing has to change. */
   readonly bytes: Buffer;
   readonly wire: Wire;
+  /** The client's query (`?beta=true`), sent on with every pass; "": none. */
+  readonly search: string;
   readonly server: Server;
   readonly dialect: Dialect;
   readonly policy: Policy;

@@ -248,7 +248,7 @@ export class Run {
         (landing) => this.#landed?.(landing),
       );
       this.#transport = transport;
-      transport.start(server, request.path, first ? { ...headers, ...firstOnly } : headers, request.body);
+      transport.start(server, request.path + this.#job.search, first ? { ...headers, ...firstOnly } : headers, request.body);
     });
   }
 
