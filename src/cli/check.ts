@@ -7,7 +7,6 @@ import type { ProbeReport, Report, UpstreamReport } from "../check/report.ts";
 import { reportText } from "../check/text.ts";
 import { effective } from "../config/effective.ts";
 import type { Environment } from "../config/interpolate.ts";
-import type { Loaded } from "../config/load.ts";
 import { configPath, readConfig } from "../config/read.ts";
 import type { Flags } from "../config/settings.ts";
 import { shown } from "../events/names.ts";
@@ -16,9 +15,9 @@ import { Knowledge } from "../upstream/knowledge.ts";
 import { VERSION } from "../version.ts";
 import { checkListen } from "./check-listen.ts";
 import { probe, probedModel } from "./check-probe.ts";
-import { type Visited, visit } from "./check-upstream.ts";
+import { type Visited, type Visitor, visit } from "./check-upstream.ts";
 import { EXIT } from "./commands.ts";
-import { createCounting } from "./counting.ts";
+import { type Counting, createCounting } from "./counting.ts";
 import { viaProxy } from "./environment.ts";
 import { type Progress, progress } from "./progress.ts";
 
@@ -45,9 +44,20 @@ interface Terminal {
 }
 
 /** Looks at configuration, address and upstreams, and tells what is wrong with a fix for each. @returns the exit code */
-export async function check(options: CheckOptions, env: Environment, terminal: Terminal): Promise<number> {
+export async function check(
+  options: CheckOptions,
+  env: Environment,
+  terminal: Terminal,
+  counting: Counting = createCounting(),
+): Promise<number> {
   const doing = progress(terminal.stderr);
-  const report = await reportOf(options, env, terminal, doing).finally(() => doing.done());
+  let report: Report;
+  try {
+    report = await reportOf(options, env, terminal, counting, doing);
+  } finally {
+    doing.done();
+    await counting.close();
+  }
   const { isTTY, columns, hasColors } = terminal.stdout;
   const page = {
     colour: isTTY === true && hasColors?.call(terminal.stdout) === true,
@@ -57,16 +67,27 @@ export async function check(options: CheckOptions, env: Environment, terminal: T
   return report.ok ? EXIT.ok : EXIT.problem;
 }
 
-async function reportOf(options: CheckOptions, env: Environment, terminal: Terminal, doing: Progress): Promise<Report> {
+async function reportOf(
+  options: CheckOptions,
+  env: Environment,
+  { platform }: Terminal,
+  counting: Counting,
+  doing: Progress,
+): Promise<Report> {
   const file = configPath(options.config, env);
   const loaded = await readConfig(file, options.flags, env);
   if ("problems" in loaded) {
-    const problems = loaded.problems.map((problem) => configFinding(problem, terminal.platform));
+    const problems = loaded.problems.map((problem) => configFinding(problem, platform));
     return { version: VERSION, ok: false, config: { file, settings: null }, listen: null, upstreams: [], problems };
   }
   doing.step("trying the port");
   const listen = await checkListen(loaded);
-  const { reports, findings } = await upstreams(options, loaded, env, terminal, doing);
+  doing.step(`asking ${loaded.config.upstreams.map(({ name }) => name).join(", ")}`);
+  const { config, sourceOf } = loaded;
+  const client = createClient({ connectSeconds: config.limits.connectSeconds, viaProxy: viaProxy(env) });
+  const windows = new Windows(new Knowledge(), () => config.budget.windowTtlSeconds * 1000);
+  const visitor = { config, sourceOf, client, counting, windows, platform, viaProxy: viaProxy(env) };
+  const { reports, findings } = await upstreams(visitor, options.probe, doing).finally(() => client.close());
   const problems = [...listen.findings, ...findings];
   return {
     version: VERSION,
@@ -79,28 +100,16 @@ async function reportOf(options: CheckOptions, env: Environment, terminal: Termi
 }
 
 async function upstreams(
-  options: CheckOptions,
-  { config, sourceOf }: Loaded,
-  env: Environment,
-  terminal: Terminal,
+  visitor: Visitor,
+  probing: boolean,
   doing: Progress,
 ): Promise<{ readonly reports: readonly UpstreamReport[]; readonly findings: readonly Finding[] }> {
-  const client = createClient({ connectSeconds: config.limits.connectSeconds, viaProxy: viaProxy(env) });
-  const counting = createCounting();
-  const windows = new Windows(new Knowledge(), () => config.budget.windowTtlSeconds * 1000);
-  const { platform } = terminal;
-  const visitor = { config, sourceOf, client, counting, windows, platform, viaProxy: viaProxy(env) };
-  try {
-    doing.step(`asking ${config.upstreams.map(({ name }) => name).join(", ")}`);
-    const visits = await Promise.all(config.upstreams.map((upstream, index) => visit(upstream, index, visitor)));
-    const probes = options.probe ? await probeAll(visits, doing) : [];
-    return {
-      reports: visits.map(({ report }, i) => withProbe(report, probes[i]?.report ?? null)),
-      findings: visits.flatMap(({ findings }, i) => [...findings, ...(probes[i]?.findings ?? [])]),
-    };
-  } finally {
-    await Promise.all([client.close(), counting.close()]);
-  }
+  const visits = await Promise.all(visitor.config.upstreams.map((upstream, index) => visit(upstream, index, visitor)));
+  const probes = probing ? await probeAll(visits, doing) : [];
+  return {
+    reports: visits.map(({ report }, i) => withProbe(report, probes[i]?.report ?? null)),
+    findings: visits.flatMap(({ findings }, i) => [...findings, ...(probes[i]?.findings ?? [])]),
+  };
 }
 
 type Probe = Awaited<ReturnType<typeof probe>>;

@@ -9,15 +9,22 @@ import type { FindingCode } from "../../src/check/finding.ts";
 import type { Report } from "../../src/check/report.ts";
 import { reportText } from "../../src/check/text.ts";
 import { check } from "../../src/cli/check.ts";
+import { type Counting, createCounting } from "../../src/cli/counting.ts";
 import type { Flags } from "../../src/config/settings.ts";
 import { startProxy } from "../support/proxy.ts";
 import { finish, reply, say, startUpstream, status, type Upstream, usage } from "../support/upstream.ts";
 
 let folder = "";
+/** One tokenizer for all runs. */
+const counting = createCounting();
+const shared: Counting = { of: (model, serverCounts) => counting.of(model, serverCounts), close: async () => {} };
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), "lastword-check-"));
 });
-afterAll(() => rmSync(folder, { recursive: true }));
+afterAll(async () => {
+  rmSync(folder, { recursive: true });
+  await counting.close();
+});
 
 interface Given {
   readonly flags?: Flags;
@@ -52,6 +59,7 @@ async function run({ flags = {}, file, env = {}, columns, ...how }: Given) {
         },
       },
     },
+    shared,
   );
   return { code, ...said };
 }
