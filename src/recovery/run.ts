@@ -223,7 +223,7 @@ export class Run {
   }
 
   #call(request: PassRequest, reader: PassReader): Promise<Landing> {
-    const { live, limits, headers, firstOnly, server } = this.#job;
+    const { live, limits, headers, firstOnly, server, search } = this.#job;
     const first = live.attempts.length === 0;
     return new Promise((resolve) => {
       this.#landed = (landing) => {
@@ -248,7 +248,7 @@ export class Run {
         (landing) => this.#landed?.(landing),
       );
       this.#transport = transport;
-      transport.start(server, request.path + this.#job.search, first ? { ...headers, ...firstOnly } : headers, request.body);
+      transport.start(server, request.path + search, first ? { ...headers, ...firstOnly } : headers, request.body);
     });
   }
 
