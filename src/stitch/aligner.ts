@@ -11,10 +11,13 @@ export interface Match {
 
 /** Ink at the end of the text so far in which a pass may have gone on, besides the very top. Bounds the work of a seam. */
 const WINDOW = 4_000;
+/** So many readings left after so much ink: the text is one thing over and over, and no more of it will tell. Bounds the work too. */
+const CROWD = 32;
+const CROWDED_AFTER = 200;
 
 /**
  * Every place of the text so far from which a pass may have gone on, tested at once: a place stays live while the pass writes what
- * stands there, and is done when it has written all of it, up to the end. Fed unit by unit; at most 4,000 x 4,000 short steps.
+ * stands there, and is done when it has written all of it, up to the end. Fed unit by unit.
  */
 export class Aligner {
   /** In order of length, the shortest first. */
@@ -44,6 +47,11 @@ export class Aligner {
   /** Some place is neither refuted nor done. True before the first ink. */
   get live(): boolean {
     return this.#liveCount > 0;
+  }
+
+  /** Too many places stand to hope for one. */
+  get crowded(): boolean {
+    return this.#liveCount + this.done.length > CROWD && (this.#count >= CROWDED_AFTER || this.#liveCount === 0);
   }
 
   /** How much ink from the top on has come again, whether it was refuted after that or not. */

@@ -18,6 +18,7 @@ const MARKER = /^(?:[-+*]|\d{1,9}[.)])(?= |\t|$)/;
 
 /** The fence that is open at the end of a text, or null. The last line counts only if it has ended. Linear. */
 export function openFence(text: string): Fence | null {
+  if (!text.includes("```") && !text.includes("~~~")) return null;
   let open: OpenFence | null = null;
   /** Content columns of the list items that the current line may continue. */
   let items: number[] = [];

@@ -65,8 +65,8 @@ const BY_SCRIPT: Readonly<Record<string, readonly string[]>> = {
 const ENOUGH_LETTERS = 40;
 /** Share of its letters that must be of one script. */
 const ONE_SCRIPT = 0.9;
-/** Share of its words that must be common ones of the language; prose has 30 to 50 %, code and lists of names far less. */
-const COMMON_SHARE = 0.15;
+/** Share of its words that must be common ones of the language, shared ones counting in part; code and lists of names have fewer. */
+const COMMON_SHARE = 0.08;
 /** Characters of new text after which a switch can be told. */
 const HEAD = 80;
 /** Letters of the text's own script that show at once that it goes on, where the script has one language only. */
@@ -76,7 +76,7 @@ const SAME_SCORE = 1.5;
 /** The same for another one than before. */
 const OTHER_SCORE = 2;
 /** Words of a text that show what it does not use. */
-const ENOUGH_WORDS = 30;
+const ENOUGH_WORDS = 20;
 /** Share of common words below which a language is hardly used. */
 const HARDLY = 0.05;
 
@@ -97,24 +97,30 @@ export function languageOf(text: string): Language | null {
   const { script, letters, share } = scriptOf(text);
   if (letters < ENOUGH_LETTERS || share < ONE_SCRIPT) return null;
   if (BY_SCRIPT[script] === undefined) return script;
-  const found = wordsOf(text);
-  const [best, second] = rank(found, script);
-  if (best === undefined || best.score < COMMON_SHARE * found.length) return null;
-  return second !== undefined && second.score * 2 > best.score ? null : best.language;
+  const [language, ...others] = likely(wordsOf(text), script);
+  return language !== undefined && others.length === 0 ? language : null;
+}
+
+/** Languages that prose may be in: the best, and what comes near it (Spanish and Portuguese in a short text). None: no prose. */
+function likely(found: readonly string[], script: string): Language[] {
+  const ranked = rank(found, script);
+  const best = ranked[0]?.score ?? 0;
+  if (best < COMMON_SHARE * found.length) return [];
+  return ranked.filter(({ score }) => score * 2 > best).map(({ language }) => language);
 }
 
 /** The language of the text so far, against which new text is read. */
 export class Tongue {
   readonly #script: Reading;
   readonly #words: readonly string[];
-  readonly #language: Language | null;
+  readonly #likely: readonly Language[];
   readonly #isWordless: boolean;
 
   constructor(text: string) {
     this.#isWordless = text.length >= HEAD && !/\p{L}/u.test(text.slice(-HEAD));
     this.#script = scriptOf(text);
     this.#words = wordsOf(text);
-    this.#language = languageOf(text);
+    this.#likely = likely(this.#words, this.#script.script);
   }
 
   /** Whether new text goes on in the same script and language. `unknown`: more of it is needed, up to 80 characters. */
@@ -130,7 +136,7 @@ export class Tongue {
     const found = wordsOf(head);
     const [best] = rank(found, script);
     if (best === undefined || best.score < SAME_SCORE) return "unknown";
-    if (best.language === this.#language) return "same";
+    if (this.#likely.includes(best.language)) return "same";
     if (head.length < HEAD) return "unknown";
     return this.#isOther(found, best.language) ? "other" : "same";
   }
@@ -142,14 +148,13 @@ export class Tongue {
     return scriptOf(line).letters > HEAD / 4 ? "other" : "unknown";
   }
 
-  /** Another language's words rather than its own; where its own is not known (code), words of a language that it hardly uses. */
+  /** Another language's words rather than its own; in code, words of a language that it hardly uses. */
   #isOther(found: readonly string[], language: Language): boolean {
-    const score = scoreOf(found, this.#script.script, language);
+    const { script } = this.#script;
+    const score = scoreOf(found, script, language);
     if (score < OTHER_SCORE) return false;
-    return this.#language === null
-      ? this.#words.length >= ENOUGH_WORDS &&
-          scoreOf(this.#words, this.#script.script, language) < HARDLY * this.#words.length
-      : score >= 2 * scoreOf(found, this.#script.script, this.#language);
+    if (this.#likely.length > 0) return this.#likely.every((own) => score >= 2 * scoreOf(found, script, own));
+    return this.#words.length >= ENOUGH_WORDS && scoreOf(this.#words, script, language) < HARDLY * this.#words.length;
   }
 }
 

@@ -57,6 +57,7 @@ export class NewTurn {
 
   /** null: nothing speaks for a new turn. */
   verdict(head: string, whole: boolean): SeamVerdict | null {
+    if (this.#aligner.crowded) return discard("ambiguous");
     if (this.#aligner.live && !whole) return HOLD;
     const repeat = this.#repeats(head, whole);
     if (repeat !== null) return repeat;

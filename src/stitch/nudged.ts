@@ -44,6 +44,8 @@ export class NudgedSeam implements Seam {
   readonly #straight: number;
   readonly #places: readonly number[];
   #opening: Opening | null = null;
+  /** An opening was looked for, and passed over if there was one. */
+  #passedOver = false;
   #aligner: Aligner;
   /** Where the aligned part of the head begins, after an opening that was passed over. */
   #from = 0;
@@ -85,6 +87,7 @@ export class NudgedSeam implements Seam {
   }
 
   #decide(whole: boolean): SeamVerdict {
+    if (this.#aligner.crowded) return discard("ambiguous");
     if (!whole && this.#aligner.live) return HOLD;
     if (this.#head.length === inkStart(this.#head))
       return { do: "release", drop: this.#head.length, overlap: 0, how: "nothing" };
@@ -157,11 +160,11 @@ export class NudgedSeam implements Seam {
   #unaligned(whole: boolean): SeamVerdict {
     const ahead = this.#runsAhead(whole);
     if (ahead !== null) return ahead;
-    if (this.#opening === null) {
-      const opening = new Opening(this.#sent);
-      const end = opening.end(this.#head, whole);
+    if (!this.#passedOver) {
+      this.#opening ??= new Opening(this.#sent);
+      const end = this.#opening.end(this.#head, whole);
       if (end === "wait") return HOLD;
-      this.#opening = opening;
+      this.#passedOver = true;
       if (end !== null) {
         this.#pass(end);
         return this.#decide(whole);

@@ -7,34 +7,42 @@ const SHORTEST = 400;
 const WINDOW = 60;
 const TIMES = 5;
 const SHARE = 0.5;
-/** A shorter unit that alone fills this much of the tail: whitespace, dashes, one token. */
-const FILLED = 200;
+/** A unit of up to 15 characters (blanks, dashes, one token) is a loop from this length on. */
+const SHORTEST_OF_UNIT = 200;
+const SHORT_UNIT = 15;
+/** A longer one, when it stands there three times in a row. */
+const ROUNDS = 3;
 
 /**
- * The text has fallen into a loop: one and the same 60 units stand in it 5 times or more, and text that does so makes up half of it or
- * more; or its last 200 units are one short unit over and over. More tokens would bring more of the same, so a cut there is left.
+ * The text has fallen into a loop: it ends in one and the same unit over and over, or one window of 60 characters makes up half of it.
+ * More tokens would bring more of the same, so a cut there is left. A song's refrain is none: there are verses in between.
  */
 export function isLoop(text: string): boolean {
   const tail = text.slice(-TAIL);
-  return (
-    (tail.length >= FILLED && FILLED - (bordersOf(tail.slice(-FILLED)).at(-1) ?? 0) <= WINDOW / 4) ||
-    (tail.length >= SHORTEST && repeats(tail))
-  );
+  return turns(tail) || (tail.length >= SHORTEST && repeats(tail));
+}
+
+function turns(tail: string): boolean {
+  const borders = bordersOf([...tail].reverse().join(""));
+  return borders.some((border, last) => {
+    const length = last + 1;
+    const period = length - border;
+    if (period <= SHORT_UNIT && length >= SHORTEST_OF_UNIT) return true;
+    return length >= SHORTEST && length >= ROUNDS * period;
+  });
 }
 
 function repeats(tail: string): boolean {
-  const windows = tail.length - WINDOW + 1;
-  const times = new Map<string, number>();
-  for (let i = 0; i < windows; i++) {
+  const seen = new Map<string, { times: number; end: number }>();
+  for (let i = 0; i + WINDOW <= tail.length; i++) {
     const window = tail.slice(i, i + WINDOW);
-    times.set(window, (times.get(window) ?? 0) + 1);
+    const found = seen.get(window);
+    if (found === undefined) seen.set(window, { times: 1, end: i + WINDOW });
+    else if (i >= found.end) {
+      found.times++;
+      found.end = i + WINDOW;
+      if (found.times >= TIMES && found.times * WINDOW >= SHARE * tail.length) return true;
+    }
   }
-  let covered = 0;
-  let coveredTo = 0;
-  for (let i = 0; i < windows; i++) {
-    if ((times.get(tail.slice(i, i + WINDOW)) ?? 0) < TIMES) continue;
-    covered += i + WINDOW - Math.max(coveredTo, i);
-    coveredTo = i + WINDOW;
-  }
-  return covered >= SHARE * tail.length;
+  return false;
 }

@@ -31,26 +31,26 @@ export interface Resumption {
 export class ResumedSeam implements Seam {
   readonly #options: Resumption;
   readonly #fence: Fence | null;
-  #head = "";
+  readonly #newTurn: NewTurn | null;
+  readonly #echo: string;
   /** Units of the echo that have come, or null once there is none. */
   #echoed: number | null;
-  readonly #echo: string;
-  readonly #newTurn: NewTurn | null;
+  #head = "";
+  /** Units of a byte order mark in front. */
+  #mark = 0;
 
   constructor(options: Resumption) {
     const { sent, echo, sure } = options;
     this.#options = options;
     this.#fence = openFence(sent);
+    this.#newTurn = sure ? null : new NewTurn(sent);
     this.#echo = sent.slice(0, inkEnd(sent));
     this.#echoed = echo === "never" || this.#echo === "" ? null : 0;
-    this.#newTurn = sure ? null : new NewTurn(sent);
   }
 
   push(text: string): SeamVerdict {
     for (let i = 0; i < text.length; i++) {
-      const unit = text.charAt(i);
-      this.#newTurn?.take(unit.charCodeAt(0), this.#head.length);
-      this.#head += unit;
+      this.#take(text.charAt(i));
       const verdict = this.#decide(false);
       if (verdict.do !== "hold") return verdict;
     }
@@ -61,24 +61,24 @@ export class ResumedSeam implements Seam {
     return this.#decide(true);
   }
 
-  #decide(whole: boolean): SeamVerdict {
-    const start = this.#head.startsWith(BYTE_ORDER_MARK) ? 1 : 0;
-    if (this.#head.length === start) return whole ? this.#release(start, "nothing") : HOLD;
-    return this.#echoes(start, whole) ?? this.#newTurn?.verdict(this.#head, whole) ?? this.#resumes(start, whole);
+  #take(unit: string): void {
+    if (this.#head === "" && unit === BYTE_ORDER_MARK) this.#mark = 1;
+    else if (this.#echoed !== null && this.#echoed < this.#echo.length)
+      this.#echoed = unit === this.#echo.charAt(this.#echoed) ? this.#echoed + 1 : null;
+    this.#newTurn?.take(unit.charCodeAt(0), this.#head.length);
+    this.#head += unit;
   }
 
-  /** null: the head is no echo. */
-  #echoes(start: number, whole: boolean): SeamVerdict | null {
+  #decide(whole: boolean): SeamVerdict {
+    if (this.#head.length === this.#mark) return whole ? this.#release(this.#mark, "nothing") : HOLD;
+    return this.#echoes(whole) ?? this.#newTurn?.verdict(this.#head, whole) ?? this.#resumes(this.#mark, whole);
+  }
+
+  /** null: the head is no echo. Until it is decided the head is not read, so that a long echo costs one step a unit. */
+  #echoes(whole: boolean): SeamVerdict | null {
     if (this.#echoed === null) return null;
-    const end = start + this.#echo.length;
-    while (this.#echoed < this.#echo.length && start + this.#echoed < this.#head.length) {
-      if (this.#head.charCodeAt(start + this.#echoed) !== this.#echo.charCodeAt(this.#echoed)) {
-        this.#echoed = null;
-        return null;
-      }
-      this.#echoed++;
-    }
     if (this.#echoed < this.#echo.length) return whole ? null : HOLD;
+    const end = this.#mark + this.#echo.length;
     // Blanks at the end of the echo may come with it, after it, or not at all.
     const given = alreadyGiven(this.#options.sent.slice(this.#echo.length), this.#head.slice(end), whole);
     return given === "wait" ? HOLD : this.#release(end + given, "echo");
