@@ -23,7 +23,7 @@ import { begin, type Facts, isWholeTurn, type PassEnd, type Send, type State, ty
 import { Teller } from "./teller.ts";
 import { openThought, thinkState } from "./think.ts";
 import { type Headers, type Landing, Transport } from "./transport.ts";
-import { billed, joinedUsage, type Spent } from "./usage.ts";
+import { billed, isEstimated, joinedUsage, type Spent } from "./usage.ts";
 import type { Verdict } from "./verdict.ts";
 
 /** Tokens that a hidden turn costs beside the partial reply. */
@@ -473,6 +473,7 @@ export class Run {
         const gained = reader instanceof Joiner ? reader.gained : lengthOf(this.#draft.full());
         const cause = this.#meant(request, verdict.cause) ? "honoured_cap" : verdict.cause;
         const looping = verdict.looping || isLoop(textOf(this.#draft.full()));
+        if (looping && cause !== "honoured_cap") this.#warn("repetition_loop");
         return { on: "cut", cause, where: verdict.where, generated, gained, looping };
       }
       default:
@@ -680,6 +681,7 @@ export class Run {
 
   #told(outcome: Outcome, cause: Cause | null, code: string | null): Told {
     if (this.#storedInPart()) this.#warn("stored_reply_partial");
+    if (isEstimated(this.spent)) this.#warn("usage_estimated");
     return {
       report: this.#report(outcome, cause, code),
       usage: joinedUsage(this.spent),

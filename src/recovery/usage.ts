@@ -29,6 +29,12 @@ export function joinedUsage(passes: readonly Spent[]): Usage | null {
   return { prompt: first.prompt, completion, reasoning, raw };
 }
 
+/** Some of the joined usage is our own estimate, since not every delivered pass told its own. */
+export function isEstimated(passes: readonly Spent[]): boolean {
+  const delivered = passes.filter((pass) => pass.share > 0);
+  return delivered.some((pass) => pass.usage === null) && delivered.some((pass) => pass.usage !== null);
+}
+
 /** Every token that the upstream was paid for. */
 export function billed(passes: readonly Spent[]): { prompt_tokens: number; completion_tokens: number } {
   let prompt = 0;
