@@ -681,7 +681,8 @@ export class Run {
 
   #told(outcome: Outcome, cause: Cause | null, code: string | null): Told {
     if (this.#storedInPart()) this.#warn("stored_reply_partial");
-    if (isEstimated(this.spent)) this.#warn("usage_estimated");
+    const tellsUsage = this.#job.ask.wantsUsage || !this.#job.ask.stream;
+    if (tellsUsage && isEstimated(this.spent)) this.#warn("usage_estimated");
     return {
       report: this.#report(outcome, cause, code),
       usage: joinedUsage(this.spent),
