@@ -10,7 +10,7 @@ import { objectOf, readBody } from "./http/body.ts";
 import { credentials, requestHeaders } from "./http/headers.ts";
 import { type RequestOptions, requestOptions } from "./http/options.ts";
 import { type Outlet, SocketOutlet } from "./http/outlet.ts";
-import type { SharedRun } from "./http/replays.ts";
+import type { Claim, SharedRun } from "./http/replays.ts";
 import { answer, sendError } from "./http/respond.ts";
 import { begin, finish, name, ownHeaders } from "./record.ts";
 import { wireFailure } from "./recovery/failures.ts";
@@ -18,6 +18,7 @@ import type { Job } from "./recovery/job.ts";
 import { placeAt } from "./recovery/place.ts";
 import { Run, type RunEnd } from "./recovery/run.ts";
 import type { Services } from "./services.ts";
+import type { Fate } from "./state/elsewhere.ts";
 import type { Wire } from "./wire/wire.ts";
 
 /**
@@ -63,13 +64,19 @@ export async function exchange(
         shared.recording.attach(response, false);
         shared.onAbandoned(leave);
       }
-      const job = await until(
-        prepare(services, config, { wire, request, options, bytes, outlet, live, signal }),
-        signal,
-      );
-      place = await placeAt(config.limits, job, signal);
-      run = new Run(job, services.shared);
-      end = await run.go();
+      const fate = shared === null ? OURS : await until(among(services, config, claim.of, shared, signal), signal);
+      if (fate.is === "conflict") throw new Refused(conflict());
+      if (fate.is === "ended") end = fate.end;
+      else {
+        const job = await until(
+          prepare(services, config, { wire, request, options, bytes, outlet, live, signal }),
+          signal,
+        );
+        const shown = fate.left === null ? null : await fate.left(job.heal && job.ask.stream);
+        place = await placeAt(config.limits, job, signal, services.state?.permits);
+        run = new Run(job, services.shared, shown);
+        end = await run.go();
+      }
     }
   } catch (error) {
     const why = signal.aborted ? signal.reason : error;
@@ -91,9 +98,24 @@ export async function exchange(
 /** Whether this request is one that is under way or was answered already, by its `Idempotency-Key`. */
 function claimed(services: Services, config: Config, wire: Wire, request: IncomingMessage, body: Buffer) {
   const key = request.headers["idempotency-key"];
-  if (typeof key !== "string" || key === "") return { is: "fresh", run: null } as const;
+  if (typeof key !== "string" || key === "") return { is: "fresh", run: null, of: null } as const;
   const caller = services.guard().caller(request.headers);
-  return services.replays.claim({ caller, route: wire.name, key, body, revision: config.revision });
+  const of: Claim = { caller, route: wire.name, key, body, revision: config.revision };
+  return { ...services.replays.claim(of), of };
+}
+
+const OURS: Fate = { is: "ours", left: null };
+
+/** The same among all replicas, where they share their runs. */
+async function among(
+  services: Services,
+  config: Config,
+  claim: Claim | null,
+  run: SharedRun,
+  signal: AbortSignal,
+): Promise<Fate> {
+  const runs = services.state?.runs ?? null;
+  return claim === null || runs === null ? OURS : runs.attend(claim, config, run, signal);
 }
 
 function conflict(): Failure {

@@ -19,6 +19,7 @@ import { Running } from "./http/running.ts";
 import { status } from "./http/status.ts";
 import type { Shared } from "./recovery/job.ts";
 import { Validator } from "./schema/validator.ts";
+import { createState, type SharedState } from "./state/state.ts";
 import { type Client, createClient } from "./upstream/client.ts";
 import { Knowledge } from "./upstream/knowledge.ts";
 import { Server } from "./upstream/server.ts";
@@ -58,6 +59,8 @@ export interface Services {
   readonly counter: Counter;
   readonly knowledge: Knowledge;
   readonly replays: Replays;
+  /** What is shared with other replicas; null: nothing is. */
+  readonly state: SharedState | null;
   readonly running: Running;
   readonly peers: Peers;
   readonly shared: Shared;
@@ -88,6 +91,7 @@ export function createServices(options: ServicesOptions): Services {
   const tokenizer = new TokenizerThread();
   const counter = createCounter(createMeasurer(tokenizer.measure));
   const replays = new Replays(() => config.limits);
+  const state = createState({ config: () => config, log, knowledge, counter });
   const fault = (error: unknown) => {
     log.say("error", "a request failed within lastword", { error: nameOf(error), at: placeOf(error) });
     return failure("upstream_error", "lastword failed at this request; its log says where.", { internal: true });
@@ -124,6 +128,7 @@ export function createServices(options: ServicesOptions): Services {
     fault,
     async close() {
       replays.close();
+      await state?.close();
       await Promise.all([client.close(), validator.close(), tokenizer.close()]);
       await (await traces)?.close();
       // Of several processes, the first tells the tallies of all.
@@ -139,6 +144,7 @@ export function createServices(options: ServicesOptions): Services {
     windows,
     knowledge,
     replays,
+    state,
     running: new Running(),
     counter,
     peers: (options.peers ?? alone)((question) =>

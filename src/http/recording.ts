@@ -23,6 +23,10 @@ export class Recording implements Outlet {
   /** Too long to be replayed. */
   spilled = false;
   ended = false;
+  /** What it holds was not made for the request that is its own: every reader is told that it is a replay. */
+  replayed = false;
+  /** Called after each change, for who copies it. */
+  onGrowth: (() => void) | null = null;
   readonly #maxBytes: number;
   readonly #abandoned: (abandoned: boolean) => void;
   readonly #readers = new Set<Reader>();
@@ -31,6 +35,7 @@ export class Recording implements Outlet {
   #from = 0;
   #status = 0;
   #headers: OutgoingHttpHeaders = {};
+  #readElsewhere = false;
   #resume: (() => void) | null = null;
 
   /** `abandoned(true)`: the last reader has left before the end; `abandoned(false)`: one has come. */
@@ -43,11 +48,33 @@ export class Recording implements Outlet {
     return this.#status !== 0;
   }
 
+  /** The head, once it is there. */
+  get sent(): { readonly status: number; readonly headers: OutgoingHttpHeaders } | null {
+    return this.committed ? { status: this.#status, headers: this.#headers } : null;
+  }
+
+  /** Number of chunks so far. */
+  get length(): number {
+    return this.#from + this.#chunks.length;
+  }
+
+  /** All bytes from this chunk on. */
+  since(chunk: number): Buffer {
+    return Buffer.concat(this.#chunks.slice(chunk - this.#from).map((one) => Buffer.from(one)));
+  }
+
+  /** Somebody reads it whose socket is in another process. */
+  set readElsewhere(reading: boolean) {
+    if (reading === this.#readElsewhere) return;
+    this.#readElsewhere = reading;
+    this.#attended();
+  }
+
   /** Sends the answer from its start, and on as it comes. */
   attach(response: ServerResponse, replayed: boolean): void {
     const reader: Reader = { response, replayed, at: this.#from, headed: false, blocked: false };
     this.#readers.add(reader);
-    this.#abandoned(false);
+    this.#attended();
     response.on("drain", () => {
       reader.blocked = false;
       this.#pump(reader);
@@ -55,7 +82,7 @@ export class Recording implements Outlet {
     });
     response.on("close", () => {
       this.#readers.delete(reader);
-      if (this.#readers.size === 0 && !this.ended) this.#abandoned(true);
+      this.#attended();
       this.#relieve();
     });
     this.#pump(reader);
@@ -66,6 +93,7 @@ export class Recording implements Outlet {
     this.#status = status;
     this.#headers = headers;
     for (const reader of this.#readers) this.#pump(reader);
+    this.onGrowth?.();
   }
 
   write(chunk: Buffer | string): boolean {
@@ -74,6 +102,7 @@ export class Recording implements Outlet {
     this.bytes += chunk.length;
     if (this.bytes > this.#maxBytes) this.spilled = true;
     for (const reader of this.#readers) this.#pump(reader);
+    this.onGrowth?.();
     if (!this.spilled) return true;
     this.#forget();
     return this.#lag() <= MOST_LAG;
@@ -90,6 +119,10 @@ export class Recording implements Outlet {
     for (const reader of this.#readers) this.#pump(reader);
   }
 
+  #attended(): void {
+    if (!this.ended) this.#abandoned(this.#readers.size === 0 && !this.#readElsewhere);
+  }
+
   #pump(reader: Reader): void {
     const { response } = reader;
     if (!this.committed || reader.blocked || response.destroyed || response.writableEnded) return;
@@ -97,7 +130,7 @@ export class Recording implements Outlet {
       reader.headed = true;
       response.writeHead(
         this.#status,
-        reader.replayed ? { ...this.#headers, "x-lastword-replayed": "1" } : this.#headers,
+        reader.replayed || this.replayed ? { ...this.#headers, "x-lastword-replayed": "1" } : this.#headers,
       );
     }
     while (reader.at < this.#from + this.#chunks.length) {

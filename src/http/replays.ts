@@ -20,9 +20,16 @@ export interface Claim {
   readonly revision: string;
 }
 
+/** What carries a recording to other replicas. */
+interface Copy {
+  /** The run is over, and nothing more will be recorded. `kept`: it may be replayed. */
+  settle(end: RunEnd, kept: boolean): void;
+}
+
 /** One run and what it has answered so far. */
 export interface SharedRun {
   readonly recording: Recording;
+  copy: Copy | null;
   /** How the run ended. */
   readonly end: Promise<RunEnd>;
   /** To be called by the run's own request: what ends it, and how it ended. */
@@ -76,6 +83,7 @@ export class Replays {
     });
     const entry: Entry = {
       recording,
+      copy: null,
       end,
       bodyHash,
       revision,
@@ -88,8 +96,10 @@ export class Replays {
         settled(how);
         const whole = how.outcome !== "failed" && how.outcome !== "canceled" && how.outcome !== "rejected";
         // What failed is worth asking again, and what is too long is not there any more.
-        if (!whole || recording.spilled || !recording.ended) this.#drop(id, entry);
-        else this.#keep(id, entry);
+        const kept = whole && !recording.spilled && recording.ended;
+        if (kept) this.#keep(id, entry);
+        else this.#drop(id, entry);
+        entry.copy?.settle(how, kept);
       },
     };
     return entry;

@@ -1,6 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { ERRORS, type Failure } from "../core/error.ts";
 import type { JsonObject } from "../core/json.ts";
+import { DONE, dataEvent, namedEvent } from "../wire/sse.ts";
 import type { Outlet } from "./outlet.ts";
 
 /** Anything that can put a failure into a client's own shape. */
@@ -26,8 +27,13 @@ export function sendError(
   response.end(JSON.stringify(shape.error(refusal)));
 }
 
-/** The same through an outlet, for a request that was read to its end. */
+/** The same through an outlet, for a request that was read to its end; in a stream that has begun, as its last event. */
 export function answer(outlet: Outlet, refusal: Failure, shape: Shape, headers: Record<string, string>): void {
+  if (outlet.committed) {
+    const error = shape.error(refusal);
+    outlet.end(error.type === undefined ? dataEvent(error) + DONE : namedEvent(error));
+    return;
+  }
   outlet.head(refusal.status ?? ERRORS[refusal.code].status, {
     "content-type": "application/json",
     ...(refusal.retryAfter === undefined ? {} : { "retry-after": String(refusal.retryAfter) }),

@@ -5,6 +5,7 @@ import { type Block, callsOf, emptyReply, type Reply, take, textOf } from "../co
 import { solidEnd } from "../stitch/characters.ts";
 import { jsonState, lastWholeElement } from "../stitch/json.ts";
 import { StopScan } from "../stitch/stop.ts";
+import { parseEvents } from "../upstream/frames.ts";
 import { lastwordOf } from "../wire/report.ts";
 import type { Ending, Frame, Report, Voice } from "../wire/wire.ts";
 import { Forward } from "./forward.ts";
@@ -69,6 +70,25 @@ export class Draft {
 
   get end(): Reply {
     return this.#end;
+  }
+
+  /**
+   * Begins with what another replica has shown of this reply before it was lost: whole events of this wire, as the client heard them.
+   * @returns what they say of the end
+   */
+  restore(events: Buffer): Reply {
+    const { wire } = this.#job;
+    const read = wire.frames?.() ?? wire.frame;
+    const shown = emptyReply();
+    for (const { event, data } of parseEvents(events, false)) {
+      const frame = read(event, data);
+      if (frame.garbage) continue;
+      for (const part of frame.parts) take(shown, part);
+      this.#voice.passed(frame);
+    }
+    this.#known.blocks.push(...shown.blocks);
+    this.#note(partsOf(shown));
+    return shown;
   }
 
   // ---- a pass begins

@@ -7,27 +7,46 @@ interface Limits {
   readonly maxQueued: number;
 }
 
+/** Places that several replicas share. */
+export interface Permits {
+  /** A place at the upstream at `url`, of which all replicas together have `most`. @returns what gives it back */
+  enter(url: string, most: number, signal: AbortSignal): Promise<() => void>;
+}
+
 /**
  * A place at the upstream; waits in line for one. @returns what gives it back
  * @throws Refused `overloaded` where the line is full, or the deadline comes first; the signal's reason where that aborts
  */
-export async function placeAt(limits: Limits, job: Job, over: AbortSignal): Promise<() => void> {
+export async function placeAt(
+  limits: Limits,
+  job: Job,
+  over: AbortSignal,
+  permits: Permits | null = null,
+): Promise<() => void> {
   const { maxInflight, maxQueued } = limits;
   const place = job.server.slots.enter(maxInflight, maxQueued);
   if (place === null) throw new Refused(overloaded(job, maxInflight, maxQueued));
-  if (place.entered === null) return place.leave;
+  const shared = maxInflight === 0 ? null : permits;
+  if (place.entered === null && shared === null) return place.leave;
   job.live.phase = "queued";
+  const waiting = new AbortController();
   try {
-    await turn(place.entered, job, over);
-    return place.leave;
+    if (place.entered !== null) await turn(place.entered, job, over);
+    if (shared === null) return place.leave;
+    const giveBack = await turn(shared.enter(job.server.base.href, maxInflight, waiting.signal), job, over);
+    return () => {
+      giveBack();
+      place.leave();
+    };
   } catch (error) {
+    waiting.abort();
     place.leave();
     throw error;
   }
 }
 
 /** Waits for one of three: the place, the deadline, or the request's being over. */
-function turn(entered: Promise<void>, job: Job, over: AbortSignal): Promise<void> {
+function turn<T>(entered: Promise<T>, job: Job, over: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const settle = (how: () => void) => {
       clearTimeout(timer);
@@ -39,7 +58,7 @@ function turn(entered: Promise<void>, job: Job, over: AbortSignal): Promise<void
     const timer = setTimeout(late, Math.max(0, job.deadlineAt - performance.now()));
     over.addEventListener("abort", end);
     if (over.aborted) end();
-    void entered.then(() => settle(resolve));
+    void entered.then((place) => settle(() => resolve(place)));
   });
 }
 

@@ -49,6 +49,7 @@ export class Run {
   /** Its `ask` is replaced where the history has to be shortened. */
   #job: Job;
   readonly #shared: Shared;
+  readonly #shown: Buffer | null;
   readonly #teller: Teller;
   readonly #draft: Draft;
   readonly #corrections: Corrections = { mostCap: null, capField: null, prompt: null, window: null };
@@ -64,9 +65,11 @@ export class Run {
   #stopped: Failure | null = null;
   #cutAt: number | null = null;
 
-  constructor(job: Job, shared: Shared) {
+  /** @param shown what another replica has shown of this reply, in events of its wire, before it was lost; null: nothing */
+  constructor(job: Job, shared: Shared, shown: Buffer | null = null) {
     this.#job = job;
     this.#shared = shared;
+    this.#shown = shown;
     const voice = job.wire.voice(job.ask, job.id);
     this.#teller = new Teller(job, voice, {
       pause: () => this.#transport?.pause(),
@@ -107,13 +110,17 @@ export class Run {
   async #passes(): Promise<RunEnd> {
     const policy = { ...this.#job.policy, maxAttempts: this.#job.maxAttempts };
     let action: ReturnType<typeof decide>["action"] = { do: "send", ...this.#state, waitSeconds: 0 };
+    const taken = this.#shown === null ? null : this.#takeUp(this.#shown);
+    if (taken !== null && "outcome" in taken) return taken;
+    let end = taken;
     while (action.do === "send") {
-      const end = await this.#pass(action);
+      end ??= await this.#pass(action);
       if (end === null) return { outcome: "canceled", cause: this.#state.cause, code: null };
       if (!this.#job.heal) return this.#passOn(end);
       const next = decide(this.#state, end, this.#facts(), policy);
       this.#state = next.state;
       action = next.action;
+      end = null;
     }
     switch (action.do) {
       case "deliver":
@@ -130,6 +137,36 @@ export class Run {
       default:
         return action satisfies never;
     }
+  }
+
+  /** What another replica has shown is a first pass that broke, or all of the reply; null: there was no output in it. */
+  #takeUp(shown: Buffer): PassEnd | RunEnd | null {
+    const { live, id, model, outlet } = this.#job;
+    const reply = this.#draft.restore(shown);
+    if (reply.ended) {
+      outlet.end();
+      return { outcome: outcomeShown(reply), cause: null, code: null };
+    }
+    if (reply.blocks.length === 0) return null;
+    const gained = lengthOf(reply);
+    const estimate = Math.ceil(gained / CHARACTERS_PER_TOKEN);
+    this.spent.push({ usage: null, estimate, share: 1 });
+    const facts: Attempt = {
+      strategy: "first",
+      cap: this.#state.cap,
+      finish_reason: null,
+      prompt_tokens: null,
+      completion_tokens: null,
+      bytes: shown.length,
+      ms: 0,
+      seam: null,
+      result: "broken",
+    };
+    live.attempts.push(facts);
+    this.#emit({ type: "attempt_ended", id, model, attempt: 1, facts, cause: "upstream_broken" });
+    this.#cutAt = performance.now();
+    const where = this.#brokenAt(reply);
+    return { on: "cut", cause: "upstream_broken", where, generated: estimate, gained, looping: false };
   }
 
   // ---- one pass
@@ -274,7 +311,8 @@ export class Run {
       case "refused":
         return this.#refused(send, request, landing.fault, landing.headers);
       case "lost":
-        if (landing.loss.kind === "unreachable") this.#shared.windows.stale(job.server);
+        // A server that is away, or fell over its prompt, may come back with other windows.
+        if (!landing.loss.answered) this.#shared.windows.stale(job.server);
         if (reader.started) return this.#ended(send, request, reader, "broken");
         return this.#unbegun(landing.loss.kind !== "untrusted", lossFailure(job.server, landing.loss));
       case "garbled":
@@ -773,6 +811,12 @@ function resultOf(end: PassEnd | null): AttemptResult {
     default:
       return "refused";
   }
+}
+
+/** Of a reply that has had its last event. An error has no finish. */
+function outcomeShown({ finish }: Reply): Outcome {
+  if (finish === null) return "failed";
+  return finish.kind === "cap" || finish.kind === "window" ? "cut_off" : "complete";
 }
 
 function lengthOf(reply: Reply): number {

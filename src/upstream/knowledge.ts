@@ -29,6 +29,8 @@ const MOST_MODELS = 1_000;
 
 export class Knowledge {
   readonly #models = new Map<string, Lessons>();
+  /** Called when a model is seen for the first time, for asking others of it. */
+  onFirst: ((upstream: string, model: string) => void) | null = null;
   /** Called after each change, for sharing. */
   onChange: ((upstream: string, model: string, lessons: Lessons) => void) | null = null;
 
@@ -55,6 +57,7 @@ export class Knowledge {
       if (!oldest.done) this.#models.delete(oldest.value);
     }
     this.#models.set(key, fresh);
+    this.onFirst?.(upstream, model);
     return fresh;
   }
 

@@ -1,0 +1,161 @@
+import { createHash } from "node:crypto";
+import type { Redis } from "ioredis";
+
+/** No answer within this, and work goes on without it. */
+const ANSWER_MS = 150;
+/** After an answer that did not come, nobody waits for the next one either. */
+const PAUSE_MS = 1_000;
+const LONGEST_RECONNECT_MS = 2_000;
+
+/** Redis has not answered: whoever asked does without. */
+export const AWAY = Symbol("Redis is away");
+export type Away = typeof AWAY;
+
+/** What runs in one step within Redis. */
+export interface Script {
+  readonly source: string;
+  readonly sha: string;
+}
+
+export function script(source: string): Script {
+  return { source, sha: createHash("sha1").update(source).digest("hex") };
+}
+
+/** `connected` is told whenever that changes; `why` is an error's name and never holds the URL. */
+export type Changed = (connected: boolean, why: string) => void;
+
+/**
+ * What replicas share, in a Redis (or Valkey) that may be away at any time. No question fails: it is answered, or `AWAY` at once or after
+ * 150 ms. Meanwhile it is reconnected in the background. Two connections, whatever the load: one for questions, one to listen.
+ */
+export class Store {
+  readonly #changed: Changed;
+  readonly #channels = new Map<string, Set<(message: string) => void>>();
+  /** Settled once the first attempt to connect has. */
+  readonly #opened: Promise<void>;
+  #asks: Redis | null = null;
+  #listens: Redis | null = null;
+  #closed = false;
+  #connected = false;
+  #pausedUntil = 0;
+
+  constructor(url: string, changed: Changed) {
+    this.#changed = changed;
+    this.#opened = this.#open(url);
+  }
+
+  /** @returns what Redis answers */
+  async ask<T>(question: (redis: Redis) => Promise<T>): Promise<T | Away> {
+    // Only the first requests after the start have to wait for the connection.
+    if (this.#asks === null) await this.#opened;
+    const redis = this.#asks;
+    if (redis === null || redis.status !== "ready" || performance.now() < this.#pausedUntil) return AWAY;
+    try {
+      return await question(redis);
+    } catch (error) {
+      this.#failed(error);
+      return AWAY;
+    }
+  }
+
+  run({ source, sha }: Script, keys: readonly string[], args: readonly (string | number | Buffer)[]) {
+    return this.ask(async (redis): Promise<unknown> => {
+      try {
+        return await redis.evalsha(sha, keys.length, ...keys, ...args);
+      } catch (error) {
+        if (!(error instanceof Error && error.message.startsWith("NOSCRIPT"))) throw error;
+        return redis.eval(source, keys.length, ...keys, ...args);
+      }
+    });
+  }
+
+  /** Hears what is published, as long as Redis is there: what is missed meanwhile must not matter. @returns what ends it */
+  subscribe(channel: string, heard: (message: string) => void): () => void {
+    const all = this.#channels.get(channel) ?? new Set();
+    if (all.size === 0) {
+      this.#channels.set(channel, all);
+      void this.#listens?.subscribe(channel).catch(() => undefined);
+    }
+    all.add(heard);
+    return () => {
+      all.delete(heard);
+      if (all.size > 0 || this.#channels.get(channel) !== all) return;
+      this.#channels.delete(channel);
+      void this.#listens?.unsubscribe(channel).catch(() => undefined);
+    };
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#opened;
+    this.#asks?.disconnect();
+    this.#listens?.disconnect();
+  }
+
+  async #open(url: string): Promise<void> {
+    const { Redis } = await import("ioredis");
+    if (this.#closed) return;
+    const connect = () =>
+      new Redis(url, {
+        connectTimeout: 1_000,
+        enableOfflineQueue: false,
+        maxRetriesPerRequest: 0,
+        autoResendUnfulfilledCommands: false,
+        retryStrategy: (times) => Math.min(50 * 2 ** Math.min(times - 1, 6), LONGEST_RECONNECT_MS),
+      });
+    const listens = connect();
+    listens.on("error", () => undefined);
+    listens.on("message", (channel: string, message: string) => {
+      for (const heard of [...(this.#channels.get(channel) ?? [])]) heard(message);
+    });
+    listens.on("ready", () => {
+      if (this.#channels.size > 0) void listens.subscribe(...this.#channels.keys()).catch(() => undefined);
+    });
+    this.#listens = listens;
+    const asks = connect();
+    asks.options.commandTimeout = ANSWER_MS;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, ANSWER_MS);
+      const settled = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+      asks.on("error", (error: Error) => {
+        this.#tell(false, nameOf(error));
+        settled();
+      });
+      asks.on("ready", () => {
+        this.#pausedUntil = 0;
+        this.#tell(true, "");
+        settled();
+      });
+      asks.on("close", () => this.#tell(false, "closed"));
+    });
+    this.#asks = asks;
+  }
+
+  #failed(error: unknown): void {
+    // Redis itself answers with an error where it is full, read-only or forbids the command: as good as away.
+    this.#pausedUntil = performance.now() + PAUSE_MS;
+    this.#tell(false, nameOf(error));
+  }
+
+  #tell(connected: boolean, why: string): void {
+    if (connected === this.#connected || this.#closed) return;
+    this.#connected = connected;
+    this.#changed(connected, why);
+  }
+}
+
+/** A code or a name, never the message: that may quote a command. */
+function nameOf(error: unknown): string {
+  if (!(error instanceof Error)) return typeof error;
+  const code = "code" in error && typeof error.code === "string" ? error.code : null;
+  return code ?? /^[A-Z]+(?= )/.exec(error.message)?.[0] ?? error.name;
+}
+
+/** A name of ours in Redis: what it stands for cannot be read from it. Names of one `kind` and `of` go to one node of a cluster. */
+export function nameFor(kind: string, ...of: readonly string[]): string {
+  const hash = createHash("sha256").update(of.join("\n")).digest("base64url").slice(0, 24);
+  return `lastword:1:${kind}:{${hash}}`;
+}

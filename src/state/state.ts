@@ -1,0 +1,46 @@
+import type { Counter } from "../budget/count.ts";
+import type { Config } from "../config/load.ts";
+import type { Log } from "../events/log.ts";
+import type { Knowledge } from "../upstream/knowledge.ts";
+import { Elsewhere } from "./elsewhere.ts";
+import { Facts } from "./facts.ts";
+import { SharedPermits } from "./permits.ts";
+import { Store } from "./redis.ts";
+
+/** What this replica shares with others. Where Redis is away, each part is as if there were no others. */
+export interface SharedState {
+  /** Runs with an `Idempotency-Key`; null: they are not shared. */
+  readonly runs: Elsewhere | null;
+  readonly permits: SharedPermits;
+  close(): Promise<void>;
+}
+
+export interface SharedStateOptions {
+  readonly config: () => Config;
+  readonly log: Log;
+  readonly knowledge: Knowledge;
+  readonly counter: Counter;
+}
+
+/** null: nothing is shared. The section `state` is read once: a change takes effect at the next start. */
+export function createState({ config, log, knowledge, counter }: SharedStateOptions): SharedState | null {
+  const { redis, replays, replayKey } = config().state;
+  if (redis === "") return null;
+  const store = new Store(redis, (connected, why) => {
+    if (connected) log.say("info", "the shared state is there", {});
+    else log.say("warn", "the shared state is away; this process works on its own memory", { error: why });
+  });
+  const urlOf = (upstream: string) => config().upstreams.find(({ name }) => name === upstream)?.url ?? null;
+  const facts = new Facts({ store, knowledge, counter, urlOf });
+  const permits = new SharedPermits(store);
+  const runs = replays ? new Elsewhere(store, replayKey, () => config().limits.replaySeconds) : null;
+  return {
+    runs,
+    permits,
+    async close() {
+      permits.close();
+      await Promise.all([facts.close(), runs?.close()]);
+      await store.close();
+    },
+  };
+}
