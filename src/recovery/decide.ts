@@ -19,6 +19,8 @@ const PROGRESS = 16;
 const MIN_ROOM = 512;
 /** Tokens: the least cap of a later pass, where window and limits allow it. */
 const LATER_CAP = 4096;
+/** A turn is asked again with a cap that is larger by at least this factor: a little more is cut in the same place. */
+const WORTHWHILE = 1.1;
 /** 4xx that teach, per request. */
 const MAX_LESSONS = 2;
 /** Undecidable seams at one joint: one way is tried once more, then the cut is told. */
@@ -359,11 +361,11 @@ function cramped(room: number | null): boolean {
   return room !== null && room < MIN_ROOM;
 }
 
-/** The cap of a turn that is asked again, where it is larger than what was not enough; null: it cannot be. */
+/** The cap of a turn that is asked again, where it is well above what was not enough; null: it cannot be. */
 function largerCap(state: State, facts: Facts, generated: number): number | null {
   if (cramped(facts.roomAgain)) return null;
   const cap = capAfter(state, generated, facts, facts.roomAgain);
-  return cap !== null && cap > (state.cap ?? generated) ? cap : null;
+  return cap !== null && cap >= WORTHWHILE * (state.cap ?? generated) ? cap : null;
 }
 
 /** The cap of a later pass: twice what was not enough, at least 4096, within room, limit, and what strictness leaves. */
