@@ -101,7 +101,7 @@ function cut(before: State, end: Cut, facts: Facts, policy: RecoveryPolicy): Dec
     return stop(windowFull(state, facts));
   }
   // Without any text the reask decides by its cap whether it can do better; passes of text must gain something.
-  const joins = end.where === "text" || end.where === "structured";
+  const joins = end.where === "text" || (end.where === "structured" && !isWholeTurn(before));
   if (joins && state.idle >= MAX_IDLE) return stop(exhausted(state, "two passes brought nothing new", {}));
   const limit = limits(state, facts, policy, end.where);
   if (limit !== null) return stop(limit);
