@@ -104,6 +104,8 @@ class Exchange implements Call, Dispatcher.DispatchHandler {
   #paused = false;
   #again = false;
   #leaving: NodeJS.Timeout | null = null;
+  /** What of the body came with this read of the socket. */
+  #read: Buffer[] = [];
 
   constructor(sockets: Sockets, request: Request, listener: Listener) {
     this.#sockets = sockets;
@@ -158,16 +160,28 @@ class Exchange implements Call, Dispatcher.DispatchHandler {
     if (this.#paused) controller.pause();
   }
 
-  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#done) return;
+    // A server that writes every token by itself makes a burst of hundreds of chunks, each of which would cost its way.
+    if (this.#read.push(chunk) === 1) process.nextTick(flush, this);
+  }
+
+  /** Hands on what one read of the socket held, as one piece. */
+  flush(): void {
+    const [first, ...more] = this.#read;
+    if (this.#done || first === undefined) return;
+    const chunk = more.length === 0 ? first : Buffer.concat(this.#read);
+    this.#read = [];
     this.#listener.data(chunk);
-    if (this.#paused) controller.pause();
+    if (this.#paused) this.#controller?.pause();
   }
 
   onResponseEnd(
     _controller: Dispatcher.DispatchController,
     trailers: Record<string, string | string[] | undefined>,
   ): void {
+    // Who reads the last of it may leave.
+    this.flush();
     if (this.#leaving !== null) clearTimeout(this.#leaving);
     if (this.#done) return;
     this.#done = true;
@@ -176,6 +190,7 @@ class Exchange implements Call, Dispatcher.DispatchHandler {
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
     if (starting === this) starting = null;
+    this.flush();
     if (this.#leaving !== null) clearTimeout(this.#leaving);
     if (this.#done) return;
     // A kept-alive socket that the server had already closed: nothing was processed, so it is asked again once, on a new one.
@@ -191,4 +206,8 @@ class Exchange implements Call, Dispatcher.DispatchHandler {
     this.#done = true;
     this.#listener.lost(lossOf(error, this.#answered));
   }
+}
+
+function flush(exchange: Exchange): void {
+  exchange.flush();
 }
