@@ -44,7 +44,12 @@ export type Part =
   | { readonly kind: "text"; readonly block: number; readonly text: string }
   | { readonly kind: "reasoning"; readonly block: number; readonly text: string }
   /** Reasoning that must not be edited or resumed (signed, encrypted, summarised). */
-  | { readonly kind: "sealed_reasoning"; readonly block: number }
+  | {
+      readonly kind: "sealed_reasoning";
+      readonly block: number;
+      /** The event holds all of it, so that it can stand by itself. @default false */
+      readonly whole?: true;
+    }
   /** A piece of a tool call. `id` and `name` are "" where the piece has none. */
   | { readonly kind: "tool"; readonly block: number; readonly id: string; readonly name: string; readonly args: string }
   /** The wire itself says that a call's arguments have ended (Messages, Responses). */

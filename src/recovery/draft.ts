@@ -10,7 +10,7 @@ import { lastwordOf } from "../wire/report.ts";
 import type { Ending, Frame, Report, Voice } from "../wire/wire.ts";
 import { Forward } from "./forward.ts";
 import type { Job } from "./job.ts";
-import { Joiner } from "./joiner.ts";
+import { Joiner, type JoinerOptions } from "./joiner.ts";
 import type { PassRequest } from "./request.ts";
 import { isWholeTurn, type Send } from "./state.ts";
 import type { Teller } from "./teller.ts";
@@ -168,7 +168,7 @@ export class Draft {
       ears: request.ears,
       calls: request.calls,
       text: isWholeTurn(send) && (this.shown.text || this.shown.tool) ? "aside" : "join",
-      reasoning: this.shown.reasoning && request.channel !== "reasoning" ? "mute" : "show",
+      reasoning: this.#reasoningOf(send, request),
       pass,
       say: (parts, frame) => {
         if (this.#proven) this.#withheld.join(parts, frame);
@@ -178,6 +178,12 @@ export class Draft {
       frame: request.wire.frames?.() ?? request.wire.frame,
       over,
     });
+  }
+
+  /** A turn's sealed reasoning belongs to its calls: clients send it back with them. */
+  #reasoningOf(send: Send, request: PassRequest): JoinerOptions["reasoning"] {
+    if (!this.shown.reasoning || request.channel === "reasoning") return "show";
+    return isWholeTurn(send) ? "sealed" : "mute";
   }
 
   // ---- a pass has ended

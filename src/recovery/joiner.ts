@@ -25,8 +25,8 @@ export interface JoinerOptions {
   /** The calls of the turn so far, the last of which the pass carries on. */
   readonly calls: readonly Block[];
   readonly text: TextMode;
-  /** Reasoning that was shown is not shown again, unless this pass goes on inside the thought. */
-  readonly reasoning: "show" | "mute";
+  /** Reasoning that was shown is not shown again, unless this pass goes on inside the thought; `sealed`: but for what is sealed and whole. */
+  readonly reasoning: "show" | "mute" | "sealed";
   /** Number of this pass, to tell its blocks from those of others. */
   readonly pass: number;
   /** New output, cleaned and joined. `frame`: the upstream's own, for its unknown fields; null: of another wire. */
@@ -128,10 +128,11 @@ export class Joiner {
         } else if (part.text !== "") return [{ ...part, block: this.#blockOf("text", part.block) }];
         return [];
       case "reasoning":
-        if (this.#o.reasoning === "mute" || part.text === "") return [];
+        if (this.#o.reasoning !== "show" || part.text === "") return [];
         return [{ ...part, block: this.#blockOf("reasoning", part.block) }];
       case "sealed_reasoning":
-        return this.#o.reasoning === "mute" ? [] : [{ ...part, block: this.#blockOf("reasoning", part.block) }];
+        if (this.#o.reasoning === "mute" || (this.#o.reasoning === "sealed" && part.whole !== true)) return [];
+        return [{ ...part, block: this.#blockOf("reasoning", part.block) }];
       case "tool":
       case "tool_end":
         take(this.end, { ...part, block: this.#fresh("tool", part.block) });

@@ -19,6 +19,7 @@ import {
   tool,
   usage,
 } from "../support/upstream.ts";
+import { hear } from "../wire/responses/hear.ts";
 
 const input = "Where is the lamp?";
 const messages = [{ role: "user", content: input }];
@@ -292,5 +293,63 @@ describe("what these wires have beside text", () => {
     const got = await on.stream("/responses", { ...responses, tools, max_output_tokens: 100 });
     expect(asObject(asArray(asObject(got.chunks.at(-1)?.response)?.output)[0])?.input).toBe(patch);
     expect(await on.proxy.finished()).toMatchObject({ outcome: "complete" });
+  });
+
+  /** A pass of a model whose reasoning is sealed: the summary in pieces, then the item, then a call. */
+  const sealed = (n: number, args: string, whole: boolean): Script => {
+    const reasoning = { id: `rs_${n}`, type: "reasoning", summary: [] as JsonObject[] };
+    const summary = { type: "summary_text", text: `Thought ${n}.` };
+    const sealedItem = { ...reasoning, summary: [summary], encrypted_content: `sealed-${n}` };
+    const call = {
+      id: `fc_${n}`,
+      type: "function_call",
+      call_id: `call_${n}`,
+      name: "look",
+      arguments: "",
+      status: "in_progress",
+    };
+    const called = { ...call, arguments: args, status: whole ? "completed" : "incomplete" };
+    const response = { id: `resp_${n}`, object: "response", output: [] as JsonObject[] };
+    const usage = { input_tokens: 9, output_tokens: whole ? 40 : 100 };
+    let sequence = 0;
+    const told = (type: string, more: JsonObject) => event({ type, sequence_number: sequence++, ...more }, type);
+    const status = whole ? "completed" : "incomplete";
+    const reason = whole ? null : { reason: "max_output_tokens" };
+    const at = { output_index: 0, item_id: reasoning.id, summary_index: 0 };
+    return [
+      told("response.created", { response: { ...response, status: "in_progress" } }),
+      told("response.output_item.added", { output_index: 0, item: reasoning }),
+      told("response.reasoning_summary_part.added", { ...at, part: { ...summary, text: "" } }),
+      told("response.reasoning_summary_text.delta", { ...at, delta: summary.text }),
+      told("response.reasoning_summary_text.done", { ...at, text: summary.text }),
+      told("response.reasoning_summary_part.done", { ...at, part: summary }),
+      ...(whole ? [told("response.output_item.done", { output_index: 0, item: sealedItem })] : []),
+      told("response.output_item.added", { output_index: 1, item: call }),
+      told("response.function_call_arguments.delta", { output_index: 1, item_id: call.id, delta: args }),
+      told("response.function_call_arguments.done", { output_index: 1, item_id: call.id, arguments: args }),
+      told("response.output_item.done", { output_index: 1, item: called }),
+      told(`response.${status}`, {
+        response: { ...response, status, incomplete_details: reason, output: [sealedItem, called], usage },
+      }),
+    ];
+  };
+
+  it("edge 93: a call that was asked again comes with the sealed reasoning that belongs to it", async () => {
+    await using on = await stage();
+    on.up.next(...sealed(1, '{"at":"the wind', false));
+    on.up.next(...sealed(2, '{"at":"the window"}', true));
+    const tools = [{ type: "function", name: "look", parameters: { type: "object" } }];
+    const include = ["reasoning.encrypted_content"];
+    const got = await on.stream("/responses", { ...responses, tools, include, store: false, max_output_tokens: 100 });
+    expect(got.finish()).toBe("completed");
+    const response = hear(got.chunks);
+    expect(response.output).toMatchObject([
+      { id: "rs_1", type: "reasoning", summary: [{ text: "Thought 1." }] },
+      { id: "rs_2", type: "reasoning", encrypted_content: "sealed-2" },
+      { type: "function_call", name: "look", arguments: '{"at":"the window"}' },
+    ]);
+    // What was cut is sealed by nobody.
+    expect(got.bytes.toString()).not.toContain("sealed-1");
+    expect(await on.proxy.finished()).toMatchObject({ outcome: "healed" });
   });
 });

@@ -28,7 +28,9 @@ function partsOf(said: JsonObject): Part[] {
   const parts: Part[] = [];
   const reasoning = reasoningIn(said);
   if (reasoning !== "") parts.push({ kind: "reasoning", block: 0, text: reasoning });
-  if (asArray(said.reasoning_details).some(isSealed)) parts.push({ kind: "sealed_reasoning", block: 0 });
+  const details = asArray(said.reasoning_details);
+  if (details.length > 0 && details.every(isEncrypted)) parts.push({ kind: "sealed_reasoning", block: 0, whole: true });
+  else if (details.some(isSealed)) parts.push({ kind: "sealed_reasoning", block: 0 });
   parts.push(...contentOf(said.content));
   const refusal = asString(said.refusal) ?? "";
   if (refusal !== "") parts.push({ kind: "text", block: REFUSAL, text: refusal });
@@ -47,6 +49,11 @@ export function reasoningIn(said: JsonObject): string {
     text += asString(asObject(detail)?.text) ?? asString(asObject(detail)?.summary) ?? "";
   }
   return text;
+}
+
+/** OpenRouter: nothing of it can be read, and all of it must go back. */
+function isEncrypted(detail: Json): boolean {
+  return asObject(detail)?.type === "reasoning.encrypted";
 }
 
 /** OpenRouter: `reasoning.encrypted`, `reasoning.summary`, and `reasoning.text` once its signature has come. */

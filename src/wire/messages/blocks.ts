@@ -15,7 +15,9 @@ export function partsOf(content: JsonObject, block: number): Part[] {
     case "thinking":
     case "redacted_thinking": {
       const said: Part[] = [{ kind: "reasoning", block, text: asString(content.thinking) ?? "" }];
-      return isSealed(content) ? [...said, { kind: "sealed_reasoning", block }] : said;
+      if (!isSealed(content)) return said;
+      const whole = content.type === "redacted_thinking";
+      return [...said, whole ? { kind: "sealed_reasoning", block, whole } : { kind: "sealed_reasoning", block }];
     }
     case "tool_use": {
       const { id, name, input } = content;

@@ -81,7 +81,10 @@ class Stream {
   #done(item: JsonObject, json: JsonObject): Said {
     const named = { ...json, item_id: item.id };
     if (isSealed(item) && item.encrypted_content) {
-      return { kind: "tail", parts: [{ kind: "sealed_reasoning", block: this.#number(named, "reasoning_text") }] };
+      return {
+        kind: "tail",
+        parts: [{ kind: "sealed_reasoning", block: this.#number(named, "reasoning_text"), whole: true }],
+      };
     }
     if (!isCall(item.type)) return TAIL;
     const block = this.#number(named);
