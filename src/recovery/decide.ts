@@ -98,7 +98,9 @@ function cut(before: State, end: Cut, facts: Facts, policy: RecoveryPolicy): Dec
         shortened(heal({ ...state, compactions: 1 }, end, { ...facts, room: null }, policy)) ??
         stop(windowFull(state, facts))
       );
-    return stop(windowFull(state, facts));
+    // A call that the window cannot hold can still be made in smaller ones.
+    const cap = capWithin(before.cap ?? end.generated, facts, facts.roomAgain);
+    return (end.where === "tool" ? smaller(state, facts, cap) : null) ?? stop(windowFull(state, facts));
   }
   // Without any text the reask decides by its cap whether it can do better; passes of text must gain something.
   const joins = end.where === "text" || (end.where === "structured" && !isWholeTurn(before));

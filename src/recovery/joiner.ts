@@ -69,9 +69,9 @@ export class Joiner {
   readonly #o: JoinerOptions;
   #waiting: { frame: Frame | null; parts: Part[] }[] = [];
   #decided: boolean;
-  /** The end of the text so far that may be half a character. */
-  #residue = "";
-  #residueFrame: Frame | null = null;
+  /** The end of what came last, a text's or a thought's, that may be half a character. */
+  #residue: { readonly part: Extract<Part, { kind: "text" | "reasoning" }>; readonly frame: Frame | null } | null =
+    null;
   #over = false;
 
   constructor(options: JoinerOptions) {
@@ -177,14 +177,16 @@ export class Joiner {
 
   /** The reply has ended: what looked like half a character was all of it. */
   flush(): void {
-    const text = (this.#o.stops?.end() ?? "") + this.#residue;
-    this.#residue = "";
-    if (text !== "") this.#give([{ kind: "text", block: this.#blockOf("text", 0), text }], this.#residueFrame);
+    const held = this.#o.stops?.end() ?? "";
+    if (held !== "") this.#give([{ kind: "text", block: this.#blockOf("text", 0), text: held }], null);
+    const residue = this.#residue;
+    this.#residue = null;
+    if (residue !== null) this.#give([residue.part], residue.frame);
   }
 
   /** A stop string is complete that no single pass could see: the reply ends before it, as the client wished. */
   #stopString(): void {
-    this.#residue = "";
+    this.#residue = null;
     this.end.finish = { kind: "done", raw: "stop" };
     this.end.ended = true;
     this.#stop(false);
@@ -236,25 +238,34 @@ export class Joiner {
     }
   }
 
-  /** Half a character at the end of the text waits for its other half, or for the end. */
+  /** Half a character at the end waits for its other half, or for the end. */
   #solid(parts: readonly Part[], frame: Frame | null): void {
     const solid: Part[] = [];
     let stopped = false;
     for (const part of parts) {
-      if (part.kind !== "text") {
+      if (part.kind !== "text" && part.kind !== "reasoning") {
         solid.push(part);
         continue;
       }
-      const text = this.#residue + part.text;
+      const before = this.#residue?.part;
+      this.#residue = null;
+      // Another kind of output shows that it was no half.
+      if (before !== undefined && before.kind !== part.kind) solid.push(before);
+      const text = (before?.kind === part.kind ? before.text : "") + part.text;
       const end = solidEnd(text);
-      this.#residue = text.slice(end);
-      this.#residueFrame = frame;
-      const scanned = this.#o.stops?.push(text.slice(0, end)) ?? { emit: text.slice(0, end), stopped: false };
+      if (end < text.length) this.#residue = { part: { ...part, text: text.slice(end) }, frame };
+      const scanned = this.#scanned(part.kind, text.slice(0, end));
       if (scanned.emit !== "") solid.push({ ...part, text: scanned.emit });
       stopped ||= scanned.stopped;
     }
     if (solid.length > 0) this.#give(solid, frame);
     if (stopped) this.#stopString();
+  }
+
+  /** The client's stop strings end its text, and never a thought. */
+  #scanned(kind: "text" | "reasoning", text: string): { readonly emit: string; readonly stopped: boolean } {
+    const { stops } = this.#o;
+    return stops === null || kind === "reasoning" ? { emit: text, stopped: false } : stops.push(text);
   }
 
   #give(parts: readonly Part[], frame: Frame | null): void {

@@ -672,7 +672,9 @@ export class Run {
       get divisible() {
         return draft.divisible;
       },
-      steps: lessons.effortRefused ? [] : STEPS.filter(takes),
+      get steps() {
+        return lessons.effortRefused ? [] : STEPS.filter(takes);
+      },
       helped: lessons.mendedBy,
       compactable: wire.history !== undefined,
     };

@@ -251,6 +251,14 @@ const table: Row[] = [
   ],
   ["a call, in a window that is full", at(), cut("tool"), { room: 300, roomAgain: 400 }, {}, { do: "stop" }],
   [
+    "a call that fills the window",
+    at({ cap: 900 }),
+    cut("tool", { cause: "context_full", generated: 900 }),
+    { room: 0, roomAgain: 900 },
+    {},
+    { do: "send", strategy: "reask", cap: 900, hint: "smaller" },
+  ],
+  [
     "a call behind a thought, effort to be lowered",
     at(),
     cut("tool"),
