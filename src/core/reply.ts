@@ -28,7 +28,10 @@ export function emptyReply(): Reply {
   return { blocks: [], finish: null, usage: null, ended: false };
 }
 
-/** Adds what one part says. Later usage replaces earlier (servers repeat it cumulatively); the first finish stands. */
+/**
+ * Adds what one part says. Later usage replaces earlier (servers repeat it cumulatively). The first finish stands, unless a later one tells
+ * of a cut: of several choices each has its own.
+ */
 export function take(reply: Reply, part: Part): void {
   switch (part.kind) {
     case "text":
@@ -50,7 +53,7 @@ export function take(reply: Reply, part: Part): void {
       open(reply, "tool", part.block).ended = true;
       return;
     case "finish":
-      reply.finish ??= part.finish;
+      if (reply.finish === null || tellsOfCut(part.finish)) reply.finish = part.finish;
       return;
     case "usage":
       reply.usage = part.usage;
@@ -63,6 +66,10 @@ export function take(reply: Reply, part: Part): void {
     default:
       part satisfies never;
   }
+}
+
+function tellsOfCut({ kind }: Finish): boolean {
+  return kind === "cap" || kind === "window";
 }
 
 function open(reply: Reply, kind: Block["kind"], block: number): Block {

@@ -1,4 +1,4 @@
-import type { Fault, Finish, Part } from "../core/part.ts";
+import type { Fault, Part } from "../core/part.ts";
 import { emptyReply, type Reply, take } from "../core/reply.ts";
 import { solidEnd } from "../stitch/characters.ts";
 import { parseEvents } from "../upstream/frames.ts";
@@ -46,8 +46,6 @@ export class Forward {
   /** Some of the output has reached the client. */
   shown = false;
   fault: Fault | null = null;
-  /** How each choice finished. */
-  readonly finishes: Finish[] = [];
   readonly #o: ForwardOptions;
   /** Reads this stream, event by event. */
   readonly #read: Wire["frame"];
@@ -160,9 +158,8 @@ export class Forward {
       const frame = this.#read(raw.event, raw.data);
       for (const part of frame.parts) {
         take(this.#flowed, part);
-        if (part.kind === "finish") this.finishes.push(part.finish);
         // Behind the first output a fault is the client's to read, as it came.
-        else if (part.kind === "fault" && !this.shown) this.fault = part.fault;
+        if (part.kind === "fault" && !this.shown) this.fault = part.fault;
         if (isOutput(part)) this.started = true;
       }
     }
@@ -182,10 +179,8 @@ export class Forward {
         this.fault = part.fault;
         ends = true;
       } else if (part.kind === "end") ends = true;
-      else if (part.kind === "finish") {
-        this.finishes.push(part.finish);
-        waits = true;
-      } else if (part.kind === "tool") {
+      else if (part.kind === "finish") waits = true;
+      else if (part.kind === "tool") {
         this.#calls = true;
         this.#holding ||= this.#o.holdTools;
       } else if (part.kind === "text" || part.kind === "reasoning") waits ||= solidEnd(part.text) < part.text.length;

@@ -22,3 +22,14 @@ test("calls that a server gives one number are still two", () => {
 test("an id that changes from piece to piece makes no new call", () => {
   expect(calls([0, "a", "f", "{"], [0, "b", "", "}"])).toEqual([["a", "f", "{}"]]);
 });
+
+test("the first finish stands, but one that tells of a cut counts, whichever choice's it is", () => {
+  const finish = (...ends: [choice: number, kind: "done" | "cap", raw: string][]) => {
+    const reply = emptyReply();
+    for (const [choice, kind, raw] of ends) take(reply, { kind: "finish", choice, finish: { kind, raw } });
+    return reply.finish?.raw;
+  };
+  expect(finish([0, "done", "stop"], [0, "done", "eos"])).toBe("stop");
+  expect(finish([0, "cap", "length"], [1, "done", "stop"])).toBe("length");
+  expect(finish([1, "done", "stop"], [0, "cap", "length"])).toBe("length");
+});
