@@ -46,6 +46,23 @@ describe.skipIf(!present)("a thought of about 470 tokens, in front of a real lla
     });
   }
 
+  it.each([65, 200])("ends with its answer on the other wires too, at a cap of %i tokens", async (cap) => {
+    await start({ budget: { reasoningAllowanceTokens: 0 } });
+    const input = { model: "reciter", temperature: 0 };
+    const responses = { ...input, input: asked.messages, max_output_tokens: cap };
+    const streamed = await postStream(`${proxy.url}/responses`, responses);
+    expect(streamed.text()).toBe(answer);
+    expect(streamed.reasoning().trim()).toBe(thought);
+    expect(streamed.finish()).toBe("completed");
+    const anthropic = { ...input, messages: asked.messages, max_tokens: cap };
+    const told = await postStream(`${proxy.url}/messages`, anthropic);
+    expect(told.text()).toBe(answer);
+    expect(told.reasoning().trim()).toBe(thought);
+    expect(told.finish()).toBe("end_turn");
+    const body = await postPlain(`${proxy.url}/messages`, anthropic);
+    expect(asArray(body.json?.content).at(-1)).toMatchObject({ type: "text", text: answer });
+  });
+
   it("is gone on with inside of it, and not thought anew", async () => {
     await start({ budget: { reasoningAllowanceTokens: 0 } });
     const told = await postPlain(

@@ -41,6 +41,35 @@ describe.skipIf(!present)("a tool call of 446 tokens, in front of a real llama-s
       expect(callOf(plain)).toEqual({ name: tool_call?.name, args: whole, finish: "tool_calls" });
     });
 
+    it.each([65, 120, 300])("is whole on the other wires too, at a cap of %i tokens", async (cap) => {
+      const made = asArray(tools).map((tool) => asObject(asObject(tool)?.function) ?? {});
+      const input = { model: "reciter", temperature: 0 };
+      const responses = {
+        ...input,
+        input: messages,
+        tools: made.map((tool) => ({ type: "function", ...tool })),
+        max_output_tokens: cap,
+      };
+      const streamed = await postStream(`${proxy.url}/responses`, responses);
+      expect(streamed.toolArgs()).toEqual([whole]);
+      expect(streamed.finish()).toBe("completed");
+      const plain = await postPlain(`${proxy.url}/responses`, responses);
+      const called = asArray(plain.json?.output).find((item) => asObject(item)?.type === "function_call");
+      expect(asObject(called)?.arguments).toBe(whole);
+
+      const anthropic = {
+        ...input,
+        messages,
+        tools: made.map(({ name, description, parameters }) => ({ name, description, input_schema: parameters })),
+        max_tokens: cap,
+      };
+      const told = await postStream(`${proxy.url}/messages`, anthropic);
+      expect(parseJson(told.toolArgs()[0] ?? "")).toEqual(tool_call?.arguments);
+      expect(told.finish()).toBe("tool_use");
+      const body = await postPlain(`${proxy.url}/messages`, anthropic);
+      expect(asArray(body.json?.content)).toMatchObject([{ type: "tool_use", input: tool_call?.arguments }]);
+    });
+
     it("is asked again, with a larger cap, and not continued", async () => {
       const told = await postPlain(
         `${proxy.url}/chat/completions`,
