@@ -4,7 +4,7 @@ import type { Config } from "./config/load.ts";
 import { capsFor, policyFor } from "./config/policy.ts";
 import type { Ask } from "./core/ask.ts";
 import { type Failure, failure, Left, outcomeOf, Refused } from "./core/error.ts";
-import { until } from "./core/until.ts";
+import { Over } from "./core/over.ts";
 import type { Live } from "./events/event.ts";
 import { objectOf, readBody } from "./http/body.ts";
 import { credentials, requestHeaders } from "./http/headers.ts";
@@ -38,12 +38,9 @@ export async function exchange(
   let shared: SharedRun | null = null;
   let run: Run | null = null;
   let place: (() => void) | null = null;
-  // Aborted by whatever ends the request from outside, with the reason: the client has left, or lastword stops.
-  const over = new AbortController();
-  const { signal } = over;
-  const leave = () => over.abort(new Left());
-  signal.addEventListener("abort", () => run?.end(signal.reason));
-  const unlist = services.running.add((why) => over.abort(new Refused(why)));
+  const over = new Over();
+  const leave = () => over.end(new Left());
+  const unlist = services.running.add((why) => over.end(new Refused(why)));
   response.on("close", () => {
     // A run that others may attach to is left by its recording, once nobody reads it any more.
     if (!response.writableFinished && shared === null) leave();
@@ -51,12 +48,12 @@ export async function exchange(
   let end: RunEnd;
   try {
     const options = requestOptions(request.headers);
-    const bytes = await until(readBody(request, config.limits.maxBodyBytes), signal);
+    const bytes = await over.until(readBody(request, config.limits.maxBodyBytes));
     const claim = claimed(services, config, wire, request, bytes);
     if (claim.is === "conflict") throw new Refused(conflict());
     if (claim.is === "same") {
       claim.run.recording.attach(response, true);
-      end = await until(claim.run.end, signal);
+      end = await over.until(claim.run.end);
     } else {
       if (claim.run !== null) {
         shared = claim.run;
@@ -64,22 +61,21 @@ export async function exchange(
         shared.recording.attach(response, false);
         shared.onAbandoned(leave);
       }
-      const fate = shared === null ? OURS : await until(among(services, config, claim.of, shared, signal), signal);
+      const fate = shared === null ? OURS : await over.until(among(services, config, claim.of, shared, over.signal));
       if (fate.is === "conflict") throw new Refused(conflict());
       if (fate.is === "ended") end = fate.end;
       else {
-        const job = await until(
-          prepare(services, config, { wire, request, options, bytes, outlet, live, signal }),
-          signal,
-        );
+        const job = await over.until(prepare(services, config, { wire, request, options, bytes, outlet, live, over }));
         const shown = fate.left === null ? null : await fate.left(job.heal && job.ask.stream);
-        place = await placeAt(config.limits, job, signal, services.state?.permits);
-        run = new Run(job, services.shared, shown);
+        place = await placeAt(config.limits, job, over, services.state?.permits);
+        const running = new Run(job, services.shared, shown);
+        run = running;
+        over.onEnd(() => running.end(over.why));
         end = await run.go();
       }
     }
   } catch (error) {
-    const why = signal.aborted ? signal.reason : error;
+    const why = over.ended ? over.why : error;
     if (why instanceof Left) end = CANCELED;
     else {
       const refusal = why instanceof Refused ? why.failure : services.fault(why);
@@ -140,10 +136,10 @@ async function prepare(
     readonly bytes: Buffer;
     readonly outlet: Outlet;
     readonly live: Live;
-    readonly signal: AbortSignal;
+    readonly over: Over;
   },
 ): Promise<Job> {
-  const { wire, request, options, bytes, outlet, live, signal } = of;
+  const { wire, request, options, bytes, outlet, live, over } = of;
   const readAt = performance.now();
   const asked = wire.read(objectOf(bytes));
   const inboundKeys = config.listen.keys.length > 0;
@@ -160,8 +156,10 @@ async function prepare(
   });
   live.phase = "counting";
   const admitted = () => {
-    const { authorization } = credentials(request.headers, target.server.authorization, inboundKeys);
-    return admit(services, { ...target, wire, strict: caps === "strict", authorization, bytes: bytes.length, signal });
+    const { policy, ask, server, dialect } = target;
+    const { authorization } = credentials(request.headers, server.authorization, inboundKeys);
+    const strict = caps === "strict";
+    return admit(services, { wire, ask, policy, server, dialect, strict, authorization, bytes: bytes.length, over });
   };
   let plan = await admitted();
   const { overflow, overflowModel } = target.policy;
@@ -192,7 +190,6 @@ async function prepare(
   });
   if (plan.refusal !== null) throw new Refused(plan.refusal, plan.headers);
   const idempotency = request.headers["idempotency-key"];
-  const { "idempotency-key": _, ...headers } = requestHeaders(request.headers, true);
   const deadlineSeconds = options.deadlineSeconds ?? policy.deadlineSeconds;
   return {
     id: live.id,
@@ -214,13 +211,15 @@ async function prepare(
     known: plan.known,
     plan,
     limits: config.limits,
-    headers: {
-      ...headers,
+    headers: [
+      ...requestHeaders(request.headers, true),
       ...own,
-      "content-type": "application/json",
-      accept: ask.stream ? "text/event-stream" : "application/json",
-    },
-    firstOnly: typeof idempotency === "string" ? { "idempotency-key": idempotency } : {},
+      "content-type",
+      "application/json",
+      "accept",
+      ask.stream ? "text/event-stream" : "application/json",
+    ],
+    firstOnly: typeof idempotency === "string" ? ["idempotency-key", idempotency] : [],
     replyHeaders: { ...ownHeaders(live), ...plan.headers },
     authorization,
     outlet,

@@ -1,6 +1,7 @@
 import type { Policy } from "../config/policy.ts";
 import type { Ask } from "../core/ask.ts";
 import { type Failure, failure } from "../core/error.ts";
+import type { Over } from "../core/over.ts";
 import type { Plan } from "../recovery/job.ts";
 import type { Dialect } from "../upstream/dialect.ts";
 import type { Server } from "../upstream/server.ts";
@@ -31,8 +32,8 @@ export interface Applicant {
   readonly authorization: string | null;
   /** Length of the body as it came. */
   readonly bytes: number;
-  /** Aborts what is asked of the server for this request. */
-  readonly signal: AbortSignal;
+  /** Ends what is asked of the server for this request. */
+  readonly over: Over;
 }
 
 /**
@@ -123,7 +124,7 @@ async function counted(counter: Counter, of: Applicant, input: PlanInput, target
   const estimating = counter.count(pieces, target);
   const estimate = estimating instanceof Promise ? await estimating : estimating;
   if (of.dialect.count === undefined || !straddles({ ...input, count: estimate })) return estimate;
-  const exact = await of.dialect.count(of.server.query(of.authorization, of.signal), of.ask, of.ask.body);
+  const exact = await of.dialect.count(of.server.query(of.authorization, of.over.signal), of.ask, of.ask.body);
   if (exact === null) return estimate;
   counter.learn(estimate, target, exact);
   const { parts, evidence } = estimate;

@@ -14,6 +14,16 @@ const HOP_BY_HOP = new Set([
   "http2-settings",
 ]);
 
+/** Headers of a request that is sent anew, with the body as it stands: these are lastword's to set. */
+const SET_ANEW = new Set([
+  "content-length",
+  "content-encoding",
+  "accept-encoding",
+  "content-type",
+  "accept",
+  "idempotency-key",
+]);
+
 /** What belongs to the client's own hop or to lastword, never to an upstream. */
 const NEVER_SENT = new Set([
   "host",
@@ -34,19 +44,23 @@ function connectionNames(connection: string | string[] | undefined): Set<string>
 }
 const EMPTY: Set<string> = new Set();
 
+/** Names and values in turn: objects with a dozen names or more that come from outside cost many times that. */
+export type HeaderList = string[];
+
 /**
  * The client's headers as an upstream may see them. Credentials are the caller's to add: an inbound key is never among them.
- * `framed`: the body is sent anew, so its length and encoding are not the client's.
+ * `anew`: the request is made anew, and what tells of its body, its answer and its key is the caller's to add too.
  */
-export function requestHeaders(headers: IncomingHttpHeaders, framed: boolean): Record<string, string | string[]> {
+export function requestHeaders(headers: IncomingHttpHeaders, anew: boolean): HeaderList {
   const named = connectionNames(headers.connection);
-  const out: Record<string, string | string[]> = {};
+  const out: HeaderList = [];
   for (const name in headers) {
     const value = headers[name];
     if (value === undefined || HOP_BY_HOP.has(name) || NEVER_SENT.has(name) || named.has(name)) continue;
     if (name.startsWith("x-lastword-") || name.startsWith("x-forwarded-") || name.startsWith("sec-fetch-")) continue;
-    if (framed && (name === "content-length" || name === "content-encoding" || name === "accept-encoding")) continue;
-    out[name] = value;
+    if (anew && SET_ANEW.has(name)) continue;
+    if (typeof value === "string") out.push(name, value);
+    else for (const one of value) out.push(name, one);
   }
   return out;
 }
@@ -81,18 +95,18 @@ export function credentials(
   client: IncomingHttpHeaders,
   configured: string | null,
   inboundKeys: boolean,
-): { readonly authorization: string | null; readonly headers: Record<string, string> } {
+): { readonly authorization: string | null; readonly headers: HeaderList } {
   if (configured !== null) {
     const key = /^Bearer (.+)$/.exec(configured)?.[1];
     // Anthropic's own servers look for x-api-key only.
-    const twice = key !== undefined && client["x-api-key"] !== undefined ? { "x-api-key": key } : {};
-    return { authorization: configured, headers: { authorization: configured, ...twice } };
+    const twice = key !== undefined && client["x-api-key"] !== undefined ? ["x-api-key", key] : [];
+    return { authorization: configured, headers: ["authorization", configured, ...twice] };
   }
-  if (inboundKeys) return { authorization: null, headers: {} };
-  const headers: Record<string, string> = {};
+  if (inboundKeys) return { authorization: null, headers: [] };
+  const headers: HeaderList = [];
   const { authorization } = client;
-  if (authorization !== undefined) headers.authorization = authorization;
+  if (authorization !== undefined) headers.push("authorization", authorization);
   const key = client["x-api-key"];
-  if (typeof key === "string") headers["x-api-key"] = key;
+  if (typeof key === "string") headers.push("x-api-key", key);
   return { authorization: authorization ?? (typeof key === "string" ? `Bearer ${key}` : null), headers };
 }

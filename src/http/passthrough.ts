@@ -34,7 +34,7 @@ function handOn(
   const own = { "x-lastword-request-id": sources.nextId(), "x-lastword-upstream": server.name };
   const { headers } = credentials(request.headers, server.authorization, inboundKeys);
   const hasBody = request.headers["content-length"] !== undefined || request.headers["transfer-encoding"] !== undefined;
-  const sent = { ...requestHeaders(request.headers, false), ...headers };
+  const sent = [...requestHeaders(request.headers, false), ...headers];
   return new Promise((resolve) => {
     let call: Call | null = null;
     response.on("close", () => {

@@ -5,6 +5,7 @@ import type { Ask } from "../core/ask.ts";
 import type { Failure } from "../core/error.ts";
 import type { Bus } from "../events/bus.ts";
 import type { Live } from "../events/event.ts";
+import type { HeaderList } from "../http/headers.ts";
 import type { Outlet } from "../http/outlet.ts";
 import type { Dialect } from "../upstream/dialect.ts";
 import type { Knowledge } from "../upstream/knowledge.ts";
@@ -55,8 +56,8 @@ export interface Job {
   readonly plan: Plan;
   readonly limits: Limits;
   /** For the upstream, without length; `firstOnly` goes with the first attempt alone. */
-  readonly headers: Record<string, string | string[]>;
-  readonly firstOnly: Record<string, string>;
+  readonly headers: HeaderList;
+  readonly firstOnly: HeaderList;
   /** `x-lastword-*` of the response. */
   readonly replyHeaders: Record<string, string>;
   readonly authorization: string | null;

@@ -1,4 +1,5 @@
 import { type Failure, failure, Refused } from "../core/error.ts";
+import type { Over } from "../core/over.ts";
 import { deadlineFailure } from "./failures.ts";
 import type { Job } from "./job.ts";
 
@@ -15,12 +16,12 @@ export interface Permits {
 
 /**
  * A place at the upstream; waits in line for one. @returns what gives it back
- * @throws Refused `overloaded` where the line is full, or the deadline comes first; the signal's reason where that aborts
+ * @throws Refused `overloaded` where the line is full, or the deadline comes first; the reason of `over` where that ends
  */
 export async function placeAt(
   limits: Limits,
   job: Job,
-  over: AbortSignal,
+  over: Over,
   permits: Permits | null = null,
 ): Promise<() => void> {
   const { maxInflight, maxQueued } = limits;
@@ -46,19 +47,14 @@ export async function placeAt(
 }
 
 /** Waits for one of three: the place, the deadline, or the request's being over. */
-function turn<T>(entered: Promise<T>, job: Job, over: AbortSignal): Promise<T> {
+function turn<T>(entered: Promise<T>, job: Job, over: Over): Promise<T> {
   return new Promise((resolve, reject) => {
-    const settle = (how: () => void) => {
-      clearTimeout(timer);
-      over.removeEventListener("abort", end);
-      how();
-    };
-    const end = () => settle(() => reject(over.reason));
-    const late = () => settle(() => reject(new Refused(deadlineFailure(job))));
+    const late = () => reject(new Refused(deadlineFailure(job)));
     const timer = setTimeout(late, Math.max(0, job.deadlineAt - performance.now()));
-    over.addEventListener("abort", end);
-    if (over.aborted) end();
-    void entered.then((place) => settle(() => resolve(place)));
+    void over
+      .until(entered)
+      .then(resolve, reject)
+      .finally(() => clearTimeout(timer));
   });
 }
 

@@ -285,7 +285,7 @@ export class Run {
         (landing) => this.#landed?.(landing),
       );
       this.#transport = transport;
-      transport.start(server, request.path + search, first ? { ...headers, ...firstOnly } : headers, request.body);
+      transport.start(server, request.path + search, first ? [...headers, ...firstOnly] : headers, request.body);
     });
   }
 

@@ -4,7 +4,7 @@ import { Bytes } from "../core/bytes.ts";
 import type { Failure } from "../core/error.ts";
 import { asObject, type JsonObject, parseJson } from "../core/json.ts";
 import type { Fault } from "../core/part.ts";
-import type { Call } from "../upstream/client.ts";
+import type { Call, RequestHeaders } from "../upstream/client.ts";
 import { EventSplitter } from "../upstream/frames.ts";
 import { faultOf } from "../upstream/lessons.ts";
 import type { Loss } from "../upstream/loss.ts";
@@ -81,7 +81,7 @@ export class Transport {
     this.#landed = landed;
   }
 
-  start(upstream: Server, path: string, headers: Record<string, string | string[]>, body: Buffer | string): void {
+  start(upstream: Server, path: string, headers: RequestHeaders, body: Buffer | string): void {
     this.#arm("first_byte");
     this.#call = upstream.call("POST", path, headers, body, {
       head: (status, received) => this.#safely(() => this.#head(status, received)),

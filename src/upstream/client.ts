@@ -15,12 +15,15 @@ export interface ClientOptions {
   readonly viaProxy: boolean;
 }
 
+/** By name, or names and values in turn. */
+export type RequestHeaders = Record<string, string | string[]> | string[];
+
 export interface Request {
   readonly origin: string;
   /** Path and query. */
   readonly path: string;
   readonly method: string;
-  readonly headers: Record<string, string | string[]>;
+  readonly headers: RequestHeaders;
   readonly body: Buffer | string | Readable | null;
 }
 

@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
 import type { Upstream } from "../config/upstream.ts";
 import { parseJson } from "../core/json.ts";
-import type { Call, Client, Listener } from "./client.ts";
+import type { Call, Client, Listener, RequestHeaders } from "./client.ts";
 import { detect } from "./detect.ts";
 import type { Dialect, Query } from "./dialect.ts";
 import { dialectAt, dialects } from "./index.ts";
@@ -26,6 +26,7 @@ export class Server {
   /** Of the config; null: the client's own is passed on. */
   readonly authorization: string | null;
   readonly #query: string;
+  readonly #origin: string;
   readonly #client: Client;
   #dialect: Dialect | null;
   #detecting: Promise<Dialect> | null = null;
@@ -38,6 +39,7 @@ export class Server {
     this.v1 = this.base.pathname;
     this.root = this.v1.replace(/\/v\d[^/]*$/, "");
     this.#query = config.query;
+    this.#origin = this.base.origin;
     this.authorization =
       config.key !== "" ? `Bearer ${config.key}` : config.basic !== "" ? `Basic ${config.basic}` : null;
     this.#client = client;
@@ -73,12 +75,12 @@ export class Server {
   call(
     method: string,
     path: string,
-    headers: Record<string, string | string[]>,
+    headers: RequestHeaders,
     body: Parameters<Client["call"]>[0]["body"],
     listener: Listener,
   ): Call {
     const full = this.#query === "" ? path : path + (path.includes("?") ? `&${this.#query.slice(1)}` : this.#query);
-    return this.#client.call({ origin: this.base.origin, path: full, method, headers, body }, listener);
+    return this.#client.call({ origin: this.#origin, path: full, method, headers, body }, listener);
   }
 
   /**
