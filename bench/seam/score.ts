@@ -46,7 +46,7 @@ export function emptyScore(): Score {
 }
 
 /** The behaviour allows a sure answer: the server writes the reply, and no unit of it stands next to itself. */
-export function isDue({ way, server, chat, sample }: Case): boolean {
+function isDue({ way, server, chat, sample }: Case): boolean {
   return (way === "nudge" ? server.true : chat.true) && !sample.repeats;
 }
 

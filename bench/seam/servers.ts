@@ -57,7 +57,9 @@ export const CHAT: readonly Behaviour[] = [
     true: false,
     write: (sample, asked, random) => {
       const other = random.pick(LANGUAGES.filter((language) => language !== sample.language));
-      return `${random.chance(0.5) ? `${asked.anchor} ` : ""}${prose(random, other)}`;
+      // Only prose has a language from which another can be told once the last words were copied as asked.
+      const copies = sample.name.startsWith("prose") && random.chance(0.5);
+      return `${copies ? `${asked.anchor} ` : ""}${prose(random, other)}`;
     },
   },
 ];

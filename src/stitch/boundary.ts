@@ -7,6 +7,8 @@ import { occursOnce, whereabouts } from "./unique.ts";
 const LONGEST_WORD = 40;
 /** Inside such a run, what must come again has this length. */
 const UNBROKEN = 40;
+/** Units of such a run that a model must be shown to go on from. */
+const LEAST_SHOWN = 16;
 /** How far a second nudge goes back to find a place whose text proves itself when it comes again, and at best begins a line. */
 const LONGEST_ROLLBACK = 400;
 const NEAR_LINE = 160;
@@ -59,7 +61,7 @@ export function farBoundary(sent: string): number | null {
     const before = standsAt(sent, at);
     if (before === "line" || (before === "clause" && /[.!?。！？]/.test(sent.charAt(cut - 1)))) return cut;
   }
-  return word ?? any ?? (sent.length > 2 * UNBROKEN ? insideRun(sent, sent.length) : null);
+  return word ?? any ?? (sent.length > UNBROKEN + LEAST_SHOWN ? insideRun(sent, sent.length) : null);
 }
 
 /** A place inside a run of ink without words, where neither words nor blanks are near. */

@@ -1,3 +1,4 @@
+import { characterBefore, isWordy } from "./characters.ts";
 import { inkOf } from "./ink.ts";
 import { gluesFenceLine } from "./joint.ts";
 import { LANGUAGE_HEAD, Tongue } from "./language.ts";
@@ -23,6 +24,8 @@ export class Fresh {
   readonly #copied: string;
   readonly #written: string;
   readonly #tongue: Tongue;
+  /** The rest of a word that was cut is no word. */
+  readonly #fragment: RegExp;
   #json: "unread" | "wrong" | "right";
 
   /**
@@ -34,6 +37,7 @@ export class Fresh {
     this.#copied = inkOf(sent.slice(from, Math.min(shown, from + 2 * LONGEST_LOOP))).text.slice(0, LONGEST_LOOP);
     this.#written = inkOf(sent.slice(Math.max(from, shown))).text;
     this.#tongue = new Tongue(sent.slice(-LANGUAGE_TAIL));
+    this.#fragment = isWordy(characterBefore(sent, sent.length)) ? /^[\p{L}\p{M}]+/u : /^/;
     this.#json = /^\s*[{[]/.test(sent) ? "unread" : "right";
   }
 
@@ -48,7 +52,7 @@ export class Fresh {
     if (this.#json === "wrong") return "diverged";
     const loop = this.#loops(text, whole);
     if (loop !== "no") return loop === "wait" ? "wait" : "loop";
-    const reading = this.#tongue.reads(text.slice(0, LANGUAGE_HEAD));
+    const reading = this.#tongue.reads(text.slice(0, LANGUAGE_HEAD).replace(this.#fragment, ""));
     if (reading === "other") return "language";
     return reading === "unknown" && text.length < LANGUAGE_HEAD && !whole ? "wait" : null;
   }

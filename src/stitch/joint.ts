@@ -28,7 +28,7 @@ const PROSE_LINE = 40;
 
 const CLOSING = /[,.;:!?%)\]}»”…。、，！？：；）」』،؛؟।]/u;
 /** Closing signs that some write with a space in front. */
-const SPACED_CLOSING = /[;:!?»”%]/u;
+const SPACED_CLOSING = /[;:!?»”%}\])]/u;
 const IDEOGRAPHIC = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー々〆]/u;
 /** A run without blanks that is longer than any word has none to lose: base64, a hash. */
 const UNBROKEN = /[\w+/=-]{30}$/;
@@ -82,7 +82,7 @@ function endsBlock(line: string): boolean {
 
 function inkOnInk(sent: string, last: string, head: string, whole: boolean): Meeting {
   const first = characterAt(head, 0);
-  if (SPACED_CLOSING.test(first) && new RegExp(`\\s[${first}]`, "u").test(sent.slice(-KNOWN_WORDS))) return "glued";
+  if (SPACED_CLOSING.test(first) && spaces(sent.slice(-KNOWN_WORDS), first)) return "glued";
   if (CLOSING.test(first)) return closes(last, head, whole);
   if (/['’]/u.test(first)) return head.length < 2 && !whole ? "wait" : /^.\p{Ll}/u.test(head) ? "resumed" : "glued";
   if (IDEOGRAPHIC.test(last) && IDEOGRAPHIC.test(first)) return "plain";
@@ -90,7 +90,14 @@ function inkOnInk(sent: string, last: string, head: string, whole: boolean): Mee
   if (!/\p{L}/u.test(last) || !/\p{Ll}/u.test(first)) return "glued";
   const fragment = /^\p{L}+/u.exec(head.slice(0, LONGEST_FRAGMENT))?.[0] ?? "";
   if (fragment.length === head.length && !whole && head.length < LONGEST_FRAGMENT) return "wait";
-  return isEnding(sent, fragment) ? "plain" : "glued";
+  // An elided word: "jusqu'à" + "l'extinction".
+  const elided = /['’]/.test(head.charAt(fragment.length));
+  return !elided && isEnding(sent, fragment) ? "plain" : "glued";
+}
+
+/** The text puts spaces in front of this sign, as French does. */
+function spaces(text: string, sign: string): boolean {
+  return new RegExp(`\\s\\${sign}`).test(text) || (sign === "»" && /«\s/.test(text));
 }
 
 /** A full stop, a closing bracket and the like begin no message. An ellipsis may. */

@@ -37,7 +37,7 @@ export function sameSpacing(sent: string, head: string, match: Match, fresh: num
 }
 
 /** How many units at the start of `blanks` are `expected`, CRLF and LF being the same; null where they are not. */
-export function sameBlanks(expected: string, blanks: string): number | null {
+function sameBlanks(expected: string, blanks: string): number | null {
   let at = 0;
   for (let i = 0; i < expected.length; i++) {
     const [want, here] = [expected.charAt(i), blanks.charAt(at)];

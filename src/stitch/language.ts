@@ -75,10 +75,11 @@ const SAME_LETTERS = 6;
 const SAME_SCORE = 1.5;
 /** The same for another one than before. */
 const OTHER_SCORE = 2;
+const OTHER_WORDS = 3;
 /** Words of a text that show what it does not use. */
-const ENOUGH_WORDS = 20;
+const ENOUGH_WORDS = 25;
 /** Share of common words below which a language is hardly used. */
-const HARDLY = 0.05;
+const HARDLY = 0.03;
 
 interface Reading {
   readonly script: string;
@@ -152,7 +153,7 @@ export class Tongue {
   #isOther(found: readonly string[], language: Language): boolean {
     const { script } = this.#script;
     const score = scoreOf(found, script, language);
-    if (score < OTHER_SCORE) return false;
+    if (score < OTHER_SCORE || found.filter((word) => isCommonWord(word, language)).length < OTHER_WORDS) return false;
     if (this.#likely.length > 0) return this.#likely.every((own) => score >= 2 * scoreOf(found, script, own));
     return this.#words.length >= ENOUGH_WORDS && scoreOf(this.#words, script, language) < HARDLY * this.#words.length;
   }

@@ -4,13 +4,15 @@ import { Fresh } from "./fresh.ts";
 import { type Ink, inkOf, proves, provesRestart, repeatsItself, standsAt } from "./ink.ts";
 import { goesOnMidSentence } from "./joint.ts";
 import { landing, sameSpacing } from "./landing.ts";
-import { LANGUAGE_HEAD, Tongue } from "./language.ts";
+import { Tongue } from "./language.ts";
 import { Opening } from "./opening.ts";
 import { isRemark } from "./remarks.ts";
 import { type Discard, discard, HOLD, type Joint, type Seam, type SeamVerdict } from "./verdict.ts";
 
 /** Ink with which a model that went straight on, its space included, shows that it did. */
 const ENOUGH_STRAIGHT = 3;
+/** Pieces of an opening that are passed over: a preamble, a fence, a table's header and its separator. */
+const MOST_OPENINGS = 5;
 /** A head that cannot be joined is read this far to tell why: the next request depends on it. */
 const REASON_HEAD = 120;
 /** Units of a head that seems to run ahead before it is taken for text and not for a remark. */
@@ -44,8 +46,8 @@ export class NudgedSeam implements Seam {
   readonly #straight: number;
   readonly #places: readonly number[];
   #opening: Opening | null = null;
-  /** An opening was looked for, and passed over if there was one. */
-  #passedOver = false;
+  /** Pieces of an opening that were passed over. */
+  #openings = 0;
   #aligner: Aligner;
   /** Where the aligned part of the head begins, after an opening that was passed over. */
   #from = 0;
@@ -160,11 +162,11 @@ export class NudgedSeam implements Seam {
   #unaligned(whole: boolean): SeamVerdict {
     const ahead = this.#runsAhead(whole);
     if (ahead !== null) return ahead;
-    if (!this.#passedOver) {
+    if (this.#openings < MOST_OPENINGS) {
       this.#opening ??= new Opening(this.#sent);
-      const end = this.#opening.end(this.#head, whole);
+      const end = this.#opening.next(this.#head, this.#from, whole);
       if (end === "wait") return HOLD;
-      this.#passedOver = true;
+      this.#openings = end === null ? MOST_OPENINGS : this.#openings + 1;
       if (end !== null) {
         this.#pass(end);
         return this.#decide(whole);
@@ -197,8 +199,7 @@ export class NudgedSeam implements Seam {
 
   #why(): Discard {
     if (isRemark(this.#head)) return "comment_only";
-    const tongue = new Tongue(this.#sent.slice(-LANGUAGE_TAIL));
-    if (this.#head.length >= LANGUAGE_HEAD && tongue.reads(this.#head) === "other") return "language";
+    if (new Tongue(this.#sent.slice(-LANGUAGE_TAIL)).reads(this.#head) === "other") return "language";
     if (this.#aligner.done.length > 0) return "no_alignment";
     const fromTop = this.#aligner.reachedFromTop;
     if (fromTop > 0 && proves(this.#sent.slice(0, (this.#ink.at[fromTop - 1] ?? 0) + 1), false))

@@ -4,8 +4,6 @@ import { isPreamble } from "./remarks.ts";
 
 /** Units in which a preamble must end. */
 const LONGEST_PREAMBLE = 200;
-/** Lines of opening that are passed over: a preamble, a fence, a table's header and its separator. */
-const MOST_LINES = 5;
 
 /**
  * What models put in front of going on, known by its shape: "Sure, here is the rest:", an ellipsis, the fence or display formula that is
@@ -22,36 +20,23 @@ export class Opening {
   }
 
   /**
-   * Where the reply itself may begin in the head of a pass; `wait`: not to be told yet; null: nothing that is known as an opening.
+   * Where the first piece of an opening ends that begins at a position of the head; `wait`: not to be told yet; null: it begins otherwise.
    *
    * @param whole the pass has ended
    */
-  end(head: string, whole: boolean): number | "wait" | null {
-    let at = inkStart(head);
-    for (let lines = 0; lines < MOST_LINES; lines++) {
-      const dots = /^(?:\.{3}|…)\s*/u.exec(head.slice(at, at + 8))?.[0] ?? "";
-      if (dots !== "") return at + dots.length < head.length || whole ? at + dots.length : "wait";
-      const found = this.#line(head, at, whole);
-      if (found === "wait") return "wait";
-      if (found === null) return at > inkStart(head) ? at : null;
-      at = inkStart(head, found);
-      if (at === head.length) return whole ? at : "wait";
-    }
-    return at;
-  }
-
-  /** Where an opening line ends that begins here. */
-  #line(head: string, at: number, whole: boolean): number | "wait" | null {
+  next(head: string, from: number, whole: boolean): number | "wait" | null {
+    const at = inkStart(head, from);
+    if (head.startsWith("…", at)) return at + 1;
+    if (head.startsWith("...", at)) return at + 3;
     const newline = head.indexOf("\n", at);
-    const line = head.slice(at, newline < 0 ? Math.min(head.length, at + LONGEST_PREAMBLE + 1) : newline).trimEnd();
-    if (line.length <= LONGEST_PREAMBLE && (newline >= 0 || whole)) {
-      if (this.#fence !== null && reopens(this.#fence, line)) return newline < 0 ? head.length : newline;
-      if (this.#openers.has(line)) return newline < 0 ? head.length : newline;
-      if (isPreamble(line)) return newline < 0 ? head.length : newline;
-    }
+    const end = newline < 0 ? head.length : newline;
+    const line = head.slice(at, Math.min(end, at + LONGEST_PREAMBLE + 1)).trimEnd();
+    if (line.length > LONGEST_PREAMBLE) return null;
     const colon = /[:：]\s/u.exec(line);
     if (colon !== null && isPreamble(line.slice(0, colon.index + 1))) return at + colon.index + 1;
-    return newline < 0 && !whole && line.length <= LONGEST_PREAMBLE ? "wait" : null;
+    if (newline < 0 && !whole) return "wait";
+    const opens = this.#openers.has(line) || isPreamble(line) || (this.#fence !== null && reopens(this.#fence, line));
+    return opens ? end : null;
   }
 }
 

@@ -27,7 +27,7 @@ const ANNOUNCEMENTS =
   /\b(?:continu\w*|rest of|remaind\w*|carry(?:ing)? on|pick(?:ing)? up|left off|resum\w*|weiter\w*|fortsetzung|fortfahr\w*|suite|reprend\w*|sigue|contin[uú]a\w*|continuaci[oó]n|prosegu\w*|vervolg\w*|verder|dalej|devam)\b|продолж|далее|继续|接着|繼續|続き|続け|계속|이어서|متابعة|تكملة|ต่อ|आगे|जारी|συνεχ/iu;
 
 const SURE =
-  /^(?:sure|certainly|of course|okay|ok|absolutely|natürlich|gerne?|klar|bien sûr|claro|certo|zeker|конечно|好的|はい)\b/iu;
+  /^(?:sure|certainly|of course|okay|ok|absolutely|natürlich|gerne?|klar|bien sûr|claro|certo|zeker|конечно|好的|はい)\s?[,!.:，、！：]/iu;
 
 /** A head that is about the cut and not of the reply. */
 export function isRemark(head: string): boolean {
