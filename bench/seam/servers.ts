@@ -3,7 +3,7 @@ import type { Random } from "./random.ts";
 import { prose, type Sample } from "./texts.ts";
 
 /** What a pass is asked: the text so far as the server is given it, and the words that a nudge wants first ("" where it wants none). */
-export interface Asked {
+interface Asked {
   readonly partial: string;
   readonly anchor: string;
 }
