@@ -34,6 +34,8 @@ export interface ServicesOptions {
   readonly peers?: (answer: Answer) => Peers;
   /** Traces are sent to where `OTEL_EXPORTER_OTLP_ENDPOINT` says. @default false */
   readonly tracing?: boolean;
+  /** After how long a silent replica counts as dead, in milliseconds. @default 5000 */
+  readonly leaseMs?: number;
 }
 
 /** Every part, built once, and what a new configuration replaces of them. */
@@ -91,7 +93,14 @@ export function createServices(options: ServicesOptions): Services {
   const tokenizer = new TokenizerThread();
   const counter = createCounter(createMeasurer(tokenizer.measure));
   const replays = new Replays(() => config.limits);
-  const state = createState({ config: () => config, log, knowledge, counter });
+  const { leaseMs } = options;
+  const state = createState({
+    config: () => config,
+    log,
+    knowledge,
+    counter,
+    ...(leaseMs === undefined ? {} : { leaseMs }),
+  });
   const fault = (error: unknown) => {
     log.say("error", "a request failed within lastword", { error: nameOf(error), at: placeOf(error) });
     return failure("upstream_error", "lastword failed at this request; its log says where.", { internal: true });

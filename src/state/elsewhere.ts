@@ -6,14 +6,14 @@ import type { Claim, SharedRun } from "../http/replays.ts";
 import type { RunEnd } from "../recovery/run.ts";
 import { type Seal, Secret } from "./cipher.ts";
 import { decode, type Entry } from "./entry.ts";
-import { LEASE_MS, Mirror, type Names, type Place, readersOf } from "./mirror.ts";
+import { Mirror, type Names, type Place, readersOf } from "./mirror.ts";
 import { AWAY, type Store } from "./redis.ts";
 import { CLAIM, WATCH } from "./scripts.ts";
 
-/** How often a reader asks after the owner, and so tells it that somebody reads. */
-const WATCH_MS = 1_000;
-/** A reader goes on by itself when Redis has been away for this long. */
-const MOST_AWAY_MS = 2 * LEASE_MS;
+/** How often within a lease a reader asks after the owner, and so tells it that somebody reads. */
+const WATCHES = 5;
+/** A reader goes on by itself when Redis has been away for this many leases. */
+const MOST_AWAY = 2;
 /** Entries per read. */
 const BATCH = 200;
 /** A run keeps its recording for at least this long between two signs of life. */
@@ -48,14 +48,16 @@ export class Elsewhere {
   readonly #store: Store;
   readonly #secret: Secret;
   readonly #keepSeconds: () => number;
+  readonly #leaseMs: number;
   readonly #mirrors = new Set<Mirror>();
   readonly #settling = new Set<Promise<void>>();
   readonly #revisions = new WeakMap<Config, string>();
 
-  constructor(store: Store, replayKey: string, keepSeconds: () => number) {
+  constructor(store: Store, replayKey: string, keepSeconds: () => number, leaseMs: number) {
     this.#store = store;
     this.#secret = new Secret(replayKey);
     this.#keepSeconds = keepSeconds;
+    this.#leaseMs = leaseMs;
   }
 
   /** Settles at once where the run is ours, else when the other replica's run is over or lost. An aborted `signal` ends it. */
@@ -63,7 +65,7 @@ export class Elsewhere {
     const names = this.#names(claim, config);
     const token = newToken();
     const keepMs = Math.max(LEAST_KEEP_MS, this.#keepSeconds() * 1000);
-    const own: Place = { ...names, token, stream: streamOf(names.claim, token), keepMs };
+    const own: Place = { ...names, token, stream: streamOf(names.claim, token), leaseMs: this.#leaseMs, keepMs };
     const answer = await this.#claim(own);
     if (answer === AWAY || !Array.isArray(answer)) return FRESH;
     const [is, stream] = answer.map(String);
@@ -142,8 +144,8 @@ export class Elsewhere {
     return { is: "ours", left: async () => bytes };
   }
 
-  #claim({ claim, lease, body, token, stream, keepMs }: Place): Promise<unknown> {
-    return this.#store.run(CLAIM, [claim, lease], [body, token, stream, LEASE_MS, keepMs]);
+  #claim({ claim, lease, body, token, stream, leaseMs, keepMs }: Place): Promise<unknown> {
+    return this.#store.run(CLAIM, [claim, lease], [body, token, stream, leaseMs, keepMs]);
   }
 
   #mirror(run: SharedRun, place: Place): Mirror {
@@ -217,7 +219,7 @@ class Reader {
 
   /** Reads along until the run has ended, or its owner is lost. `ours`: we are the owner now. */
   async follow(signal: AbortSignal): Promise<"ended" | "ours" | "lost"> {
-    const { claim, lease, token, stream } = this.place;
+    const { claim, lease, token, stream, leaseMs } = this.place;
     let wake: () => void = () => undefined;
     let news = false;
     const unsubscribe = this.#store.subscribe(stream, () => {
@@ -233,16 +235,16 @@ class Reader {
         const there = await this.readOn();
         if (this.end !== null) return "ended";
         if (there) heardAt = performance.now();
-        else if (performance.now() - heardAt > MOST_AWAY_MS) return "lost";
-        if (there && performance.now() - watchedAt >= WATCH_MS) {
+        else if (performance.now() - heardAt > MOST_AWAY * leaseMs) return "lost";
+        if (there && performance.now() - watchedAt >= leaseMs / WATCHES) {
           watchedAt = performance.now();
-          const answer = await this.#store.run(WATCH, [claim, lease, readersOf(stream)], [token, stream, LEASE_MS]);
+          const answer = await this.#store.run(WATCH, [claim, lease, readersOf(stream)], [token, stream, leaseMs]);
           if (answer === "gone" || answer === "ours") {
             await this.readOn();
             return this.end !== null ? "ended" : answer === "ours" ? "ours" : "lost";
           }
         }
-        if (!news) await sleep(WATCH_MS, (wakes) => (wake = wakes));
+        if (!news) await sleep(leaseMs / WATCHES, (wakes) => (wake = wakes));
       }
       return "lost";
     } finally {

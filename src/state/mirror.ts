@@ -5,9 +5,8 @@ import { type Entry, encode } from "./entry.ts";
 import { AWAY, type Store } from "./redis.ts";
 import { APPEND, CLAIM, DONE, DROP, RELEASE } from "./scripts.ts";
 
-/** An owner that has not been heard of for this long is dead. */
-export const LEASE_MS = 5_000;
-const RENEW_MS = 2_000;
+/** The owner is heard of twice within the time after which it would be dead. */
+const RENEWALS = 2.5;
 /** How often what was written is carried over: what is not there yet when its replica dies is only generated again. */
 const ALONE_MS = 50;
 /** The same while another replica's client reads along. */
@@ -28,6 +27,8 @@ export interface Place extends Names {
   readonly stream: string;
   /** Of this run in this replica. */
   readonly token: string;
+  /** An owner that has not been heard of for this long is dead. */
+  readonly leaseMs: number;
   readonly keepMs: number;
 }
 
@@ -68,7 +69,7 @@ export class Mirror {
     this.#recording = recording;
     this.#place = place;
     this.#seal = seal;
-    this.#renewal = setInterval(() => void this.#flush(), RENEW_MS);
+    this.#renewal = setInterval(() => void this.#flush(), place.leaseMs / RENEWALS);
     this.#renewal.unref();
     recording.onGrowth = () => this.#soon();
   }
@@ -124,14 +125,14 @@ export class Mirror {
 
   /** @returns whether it arrived */
   async #carry(): Promise<unknown> {
-    const { token, keepMs, claim, lease, stream } = this.#place;
+    const { token, leaseMs, keepMs, claim, lease, stream } = this.#place;
     if (this.#recording.spilled) {
       this.stop();
       return this.#store.run(DROP, [claim, lease, stream], [token]);
     }
     if (this.#pending.length === 0) this.#pending = this.#next();
     const keys = [claim, lease, stream, readersOf(stream)];
-    const answer = await this.#store.run(APPEND, keys, [token, LEASE_MS, keepMs, this.#n, ...this.#pending]);
+    const answer = await this.#store.run(APPEND, keys, [token, leaseMs, keepMs, this.#n, ...this.#pending]);
     if (answer === "gone") return this.#anew();
     if (answer === "followed" || answer === "alone") {
       this.#n += this.#pending.length;
@@ -158,8 +159,8 @@ export class Mirror {
 
   /** Redis was restarted and has nothing of it any more. */
   async #anew(): Promise<unknown> {
-    const { claim, lease, body, token, stream, keepMs } = this.#place;
-    const answer = await this.#store.run(CLAIM, [claim, lease], [body, token, stream, LEASE_MS, keepMs]);
+    const { claim, lease, body, token, stream, leaseMs, keepMs } = this.#place;
+    const answer = await this.#store.run(CLAIM, [claim, lease], [body, token, stream, leaseMs, keepMs]);
     if (answer === AWAY) return AWAY;
     if (!Array.isArray(answer) || answer[0] !== "owner") {
       // The key is another run's by now.

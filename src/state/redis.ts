@@ -1,6 +1,8 @@
 import { createHash } from "node:crypto";
 import type { Redis } from "ioredis";
 
+/** The first requests wait this long for the first connection, so that also a replica that has just begun knows of the others' runs. */
+const OPEN_MS = 1_000;
 /** No answer within this, and work goes on without it. */
 const ANSWER_MS = 150;
 /** After an answer that did not come, nobody waits for the next one either. */
@@ -41,12 +43,11 @@ export class Store {
 
   constructor(url: string, changed: Changed) {
     this.#changed = changed;
-    this.#opened = this.#open(url);
+    this.#opened = this.#open(url).catch((error) => changed(false, nameOf(error)));
   }
 
   /** @returns what Redis answers */
   async ask<T>(question: (redis: Redis) => Promise<T>): Promise<T | Away> {
-    // Only the first requests after the start have to wait for the connection.
     if (this.#asks === null) await this.#opened;
     const redis = this.#asks;
     if (redis === null || redis.status !== "ready" || performance.now() < this.#pausedUntil) return AWAY;
@@ -93,11 +94,11 @@ export class Store {
   }
 
   async #open(url: string): Promise<void> {
-    const { Redis } = await import("ioredis");
+    const { default: Redis } = await import("ioredis");
     if (this.#closed) return;
     const connect = () =>
       new Redis(url, {
-        connectTimeout: 1_000,
+        connectTimeout: OPEN_MS,
         enableOfflineQueue: false,
         maxRetriesPerRequest: 0,
         autoResendUnfulfilledCommands: false,
@@ -115,7 +116,7 @@ export class Store {
     const asks = connect();
     asks.options.commandTimeout = ANSWER_MS;
     await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, ANSWER_MS);
+      const timer = setTimeout(resolve, OPEN_MS);
       const settled = () => {
         clearTimeout(timer);
         resolve();

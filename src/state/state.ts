@@ -20,10 +20,18 @@ export interface SharedStateOptions {
   readonly log: Log;
   readonly knowledge: Knowledge;
   readonly counter: Counter;
+  /** A replica that has not been heard of for this long is dead. @default 5000 */
+  readonly leaseMs?: number;
 }
 
 /** null: nothing is shared. The section `state` is read once: a change takes effect at the next start. */
-export function createState({ config, log, knowledge, counter }: SharedStateOptions): SharedState | null {
+export function createState({
+  config,
+  log,
+  knowledge,
+  counter,
+  leaseMs = 5_000,
+}: SharedStateOptions): SharedState | null {
   const { redis, replays, replayKey } = config().state;
   if (redis === "") return null;
   const store = new Store(redis, (connected, why) => {
@@ -33,7 +41,7 @@ export function createState({ config, log, knowledge, counter }: SharedStateOpti
   const urlOf = (upstream: string) => config().upstreams.find(({ name }) => name === upstream)?.url ?? null;
   const facts = new Facts({ store, knowledge, counter, urlOf });
   const permits = new SharedPermits(store);
-  const runs = replays ? new Elsewhere(store, replayKey, () => config().limits.replaySeconds) : null;
+  const runs = replays ? new Elsewhere(store, replayKey, () => config().limits.replaySeconds, leaseMs) : null;
   return {
     runs,
     permits,

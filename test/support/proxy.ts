@@ -27,6 +27,8 @@ export interface ProxyOptions {
   readonly budget?: Record<string, unknown>;
   readonly limits?: Record<string, unknown>;
   readonly listen?: Record<string, unknown>;
+  readonly state?: Record<string, unknown>;
+  readonly leaseMs?: number;
   readonly models?: readonly Record<string, unknown>[];
   readonly upstreams?: readonly Record<string, unknown>[];
   readonly logLevel?: string;
@@ -46,6 +48,7 @@ export async function startProxy(
     budget: options.budget ?? {},
     recovery: { retryBackoffSeconds: [0, 0], minAttemptSeconds: 1, ...options.recovery },
     limits: options.limits ?? {},
+    state: options.state ?? {},
   });
   const loaded = loadConfig({ flags: { "log-level": options.logLevel ?? "debug" }, env: {}, file });
   if ("problems" in loaded) throw new Error(loaded.problems.map(problemText).join("\n"));
@@ -60,6 +63,7 @@ export async function startProxy(
     },
     viaProxy: false,
     tracing: options.tracing ?? false,
+    ...(options.leaseMs === undefined ? {} : { leaseMs: options.leaseMs }),
   });
   const waiting = new Set<() => void>();
   services.bus.subscribe((event) => {
