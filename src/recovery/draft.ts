@@ -431,7 +431,8 @@ export class Draft {
   }
 
   #say(parts: readonly Part[], frame: Frame | null): void {
-    if (!this.#job.ask.stream || parts.length === 0) return;
+    const nothing = parts.length === 0 && frame?.parts.length !== 0;
+    if (!this.#job.ask.stream || nothing) return;
     this.#note(parts);
     this.onSaid?.();
     this.#teller.say(this.#voice.say(parts, frame));

@@ -193,7 +193,7 @@ export class Joiner {
   }
 
   #flow(parts: Part[], frame: Frame | null): void {
-    if (parts.length === 0 || this.discard !== null) return;
+    if ((parts.length === 0 && !this.#isOther(frame)) || this.discard !== null) return;
     if (this.#decided) {
       this.#solid(parts, frame);
       return;
@@ -234,8 +234,14 @@ export class Joiner {
           drop = 0;
         }
       }
-      if (left.length > 0) this.#solid(left, frame);
+      if (left.length > 0 || this.#isOther(frame)) this.#solid(left, frame);
     }
+  }
+
+  /** Output that no part has (server tools, citations, sound): it goes on as it came, but in a turn that is only compared. */
+  #isOther(frame: Frame | null): boolean {
+    const { ears, text } = this.#o;
+    return frame?.kind === "output" && frame.parts.length === 0 && ears === null && text === "join";
   }
 
   /** Half a character at the end waits for its other half, or for the end. */
@@ -258,7 +264,7 @@ export class Joiner {
       if (scanned.emit !== "") solid.push({ ...part, text: scanned.emit });
       stopped ||= scanned.stopped;
     }
-    if (solid.length > 0) this.#give(solid, frame);
+    if (solid.length > 0 || this.#isOther(frame)) this.#give(solid, frame);
     if (stopped) this.#stopString();
   }
 

@@ -94,7 +94,10 @@ export interface Voice {
   passed(frame: Frame): void;
   /** What the upstream calls a reply of which nothing has gone out yet: an event that opens it, or a plain body in a stream's place. */
   named(json: JsonObject): void;
-  /** Whole SSE events for new output of a later pass. `frame` is the upstream's own, or null where it spoke another wire. */
+  /**
+   * Whole SSE events for new output of a later pass. `frame` is the upstream's own, or null where it spoke another wire.
+   * A frame without parts is output that no part has (server tools, citations): it goes on in its place.
+   */
   say(parts: readonly Part[], frame: Frame | null): string;
   /** The ending: closes what is open, finish, usage if the client asked for it, terminal event. */
   finish(ending: Ending): string;

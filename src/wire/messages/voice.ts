@@ -34,6 +34,8 @@ export class MessagesVoice implements Voice {
   readonly #shown: Shown[] = [];
   /** Shown blocks by what the parts call them. */
   readonly #named = new Map<string, Shown>();
+  /** Shown blocks that no part speaks of, by their number in the pass under way. */
+  readonly #others = new Map<number, Shown>();
 
   constructor(ask: Ask, id: string) {
     this.#ask = ask;
@@ -68,6 +70,7 @@ export class MessagesVoice implements Voice {
   }
 
   say(parts: readonly Part[], frame: Frame | null): string {
+    if (parts.length === 0) return this.#other(frame?.json ?? {});
     return parts.map((part) => this.#say(part, frame?.json ?? {})).join("");
   }
 
@@ -181,12 +184,32 @@ export class MessagesVoice implements Voice {
       this.#named.set(nameOf(part), last);
       return { shown: last, events: "" };
     }
+    const opened = this.#open(start);
+    this.#named.set(nameOf(part), opened.shown);
+    return opened;
+  }
+
+  /** Begins a block behind all others. */
+  #open(start: JsonObject): { readonly shown: Shown; readonly events: string } {
     const shown = { index: this.#next(), type: asString(start.type) ?? "", open: true, bare: true, ours: true };
     const closed = this.#begin() + this.#close();
     this.#shown.push(shown);
-    this.#named.set(nameOf(part), shown);
     const { index } = shown;
     return { shown, events: closed + namedEvent({ type: "content_block_start", index, content_block: start }) };
+  }
+
+  /** The upstream's own event, under the number that its block has here; a citation belongs to the text that is being said. */
+  #other(own: JsonObject): string {
+    const index = asNumber(own.index) ?? 0;
+    if (own.type === "content_block_start") {
+      const { shown, events } = this.#open(asObject(own.content_block) ?? {});
+      this.#others.set(index, shown);
+      return events;
+    }
+    if (own.type !== "content_block_delta") return "";
+    const cites = asObject(own.delta)?.type === "citations_delta";
+    const shown = cites ? this.#shown.findLast(({ type }) => type === "text") : this.#others.get(index);
+    return shown?.open ? namedEvent({ ...own, index: shown.index }) : "";
   }
 
   /** A signature goes on only where it signs the whole of what was shown; a redacted thought is a block of its own. */

@@ -26,6 +26,8 @@ class Stream {
   readonly #numbers = new Numbers();
   /** Numbers of what has come piece by piece: its whole says nothing new. */
   readonly #fed = new Set<number>();
+  /** Ids of items that no part speaks of: what the server's own tools make. */
+  readonly #others = new Set<string>();
 
   read(type: string, json: JsonObject): Said {
     const channel = channelOf(type, "delta");
@@ -46,6 +48,7 @@ class Stream {
       case "response.cancelled":
         return { kind: "tail", parts: ended(asObject(json.response) ?? {}) };
       default:
+        if (this.#others.has(asString(json.item_id) ?? "")) return output();
         // Every `done` is true only if the reply was not cut in the midst of what it ends.
         return type.endsWith(".done") ? TAIL : QUIET;
     }
@@ -69,7 +72,9 @@ class Stream {
       if (args !== "") this.#fed.add(block);
       return output(called(item, block, args));
     }
-    return QUIET;
+    if (item.type === "message" || item.type === "reasoning") return QUIET;
+    this.#others.add(asString(item.id) ?? "");
+    return output();
   }
 
   #args(block: number, args: string): Said {
@@ -86,6 +91,7 @@ class Stream {
         parts: [{ kind: "sealed_reasoning", block: this.#number(named, "reasoning_text"), whole: true }],
       };
     }
+    if (this.#others.has(asString(item.id) ?? "")) return output();
     if (!isCall(item.type)) return TAIL;
     const block = this.#number(named);
     const end: Part[] = item.status === "incomplete" ? [] : [{ kind: "tool_end", block }];

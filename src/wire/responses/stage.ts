@@ -1,4 +1,4 @@
-import { asArray, asNumber, asObject, asString, type Json, type JsonObject } from "../../core/json.ts";
+import { asArray, asNumber, asObject, asString, isObject, type Json, type JsonObject } from "../../core/json.ts";
 import { Logprobs } from "../openai/logprobs.ts";
 import { namedEvent } from "../sse.ts";
 import { CALLS, CHANNELS, type ChannelName, channelOf, isCall, isChannel } from "./channels.ts";
@@ -94,6 +94,16 @@ export class Stage {
     if (!isCall(item.own.type)) return "";
     item.args += args;
     return this.#event(CALLS[item.own.type].delta, { item_id: item.id, ...this.#at(item) }, { delta: args });
+  }
+
+  /** The upstream's own event about an item that it gave whole. */
+  relay(item: ShownItem, json: JsonObject): string {
+    const { type, sequence_number, output_index, item_id, item: own, ...rest } = json;
+    if (isObject(own)) item.own = { ...own, id: item.id };
+    if (type === "response.output_item.done") item.done = true;
+    const place = item_id === undefined ? {} : { item_id: item.id };
+    const whole = isObject(own) ? { item: item.own } : {};
+    return this.#event(asString(type) ?? "", { ...place, ...this.#at(item) }, { ...rest, ...whole });
   }
 
   /** Tells the whole of an item, and of all in it, that has not been told. */

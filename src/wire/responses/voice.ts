@@ -30,6 +30,8 @@ export class ResponsesVoice implements Voice {
   /** What was shown, by what the parts call it. */
   readonly #texts = new Map<string, ShownPart>();
   readonly #calls = new Map<number, ShownItem>();
+  /** Items that no part speaks of, by what the pass under way calls them. */
+  readonly #others = new Map<string, ShownItem>();
 
   constructor(ask: Ask, id: string) {
     this.#ask = ask;
@@ -60,6 +62,7 @@ export class ResponsesVoice implements Voice {
   }
 
   say(parts: readonly Part[], frame: Frame | null): string {
+    if (parts.length === 0) return this.#other(frame?.json ?? {});
     return parts.map((part) => this.#say(part, frame?.json ?? {})).join("");
   }
 
@@ -182,15 +185,38 @@ export class ResponsesVoice implements Voice {
     return events + (args === "" ? "" : this.#stage.addArgs(item, args));
   }
 
-  /** Closes what is open and begins an item, under the id that the upstream gave it where the client does not know that yet. */
+  /** Begins an item, under the id that the upstream gave it where the client does not know that yet. */
   #newItem(blank: Blank, own: JsonObject): { readonly item: ShownItem; readonly events: string } {
-    const begun = this.#begin();
-    const closed = this.#stage.items.map((item) => this.#stage.closeItem(item, "completed")).join("");
     const made = blankItem(blank, this.#stage.items.length, this.#naming());
     const id = asString(own.item_id) ?? asString(asObject(own.item)?.id);
-    const free = id !== undefined && this.#stage.items.every((item) => item.id !== id);
-    const { item, events } = this.#stage.openItem(free ? { ...made, id } : made);
+    return this.#openItem(id !== undefined && this.#isFree(id) ? { ...made, id } : made);
+  }
+
+  /** Closes what is open and begins an item behind all others. */
+  #openItem(own: JsonObject): { readonly item: ShownItem; readonly events: string } {
+    const begun = this.#begin();
+    const closed = this.#stage.items.map((item) => this.#stage.closeItem(item, "completed")).join("");
+    const { item, events } = this.#stage.openItem(own);
     return { item, events: begun + closed + events };
+  }
+
+  #isFree(id: string): boolean {
+    return this.#stage.items.every((item) => item.id !== id);
+  }
+
+  /** What the server's own tools make: the upstream's own events, with the id and the number that their item has here. */
+  #other(own: JsonObject): string {
+    const whole = asObject(own.item);
+    const id = asString(own.item_id) ?? asString(whole?.id) ?? "";
+    if (own.type === "response.output_item.added" && whole !== undefined) {
+      const { item, events } = this.#openItem(
+        this.#isFree(id) ? whole : { ...whole, id: `${id}_${this.#stage.items.length}` },
+      );
+      this.#others.set(id, item);
+      return events;
+    }
+    const item = this.#others.get(id);
+    return item === undefined || item.done ? "" : this.#stage.relay(item, own);
   }
 
   #begin(): string {

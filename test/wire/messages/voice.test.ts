@@ -25,6 +25,38 @@ function client(): Client {
   return new Client(messages, ASK, "req");
 }
 
+describe("what no part has", () => {
+  test("server tools and citations of a later pass stand where they belong", () => {
+    const search = { type: "server_tool_use", id: "srvtoolu_1", name: "web_search", input: {} };
+    const found = {
+      type: "web_search_tool_result",
+      tool_use_id: "srvtoolu_1",
+      content: [{ type: "web_search_result" }],
+    };
+    const citation = { type: "web_search_result_location", cited_text: "sill" };
+    const first = events(OPENING, start(0, { type: "text", text: "" }), text(0, "I look. "), stop(0));
+    const later = events(
+      OPENING,
+      start(0, search),
+      delta(0, { type: "input_json_delta", partial_json: '{"query":"lamp"}' }),
+      stop(0),
+      start(1, found),
+      stop(1),
+      start(2, { type: "text", text: "" }),
+      text(2, "On the sill."),
+      delta(2, { type: "citations_delta", citation }),
+      stop(2),
+    );
+    const message = hear(client().first(first).later(later).finish(DONE, usage(9, 8)).events);
+    expect(message.content).toEqual([
+      { type: "text", text: "I look. " },
+      { ...search, json: undefined, input: { query: "lamp" } },
+      found,
+      { type: "text", text: "On the sill.", citations: [citation] },
+    ]);
+  });
+});
+
 describe("whole byte streams", () => {
   test("edges 62, 66: a text cut and resumed", async () => {
     const heard = client()

@@ -160,14 +160,14 @@ describe("what an event is", () => {
     expect(partsOf(responses, stream)).toEqual([{ kind: "text", block: 0, text: "No." }]);
   });
 
-  test("server tools are quiet until they are done", () => {
+  test("what the server's own tools make is output that no part has", () => {
     const item = { type: "web_search_call", id: "ws", status: "in_progress" };
     const stream = events(
       { type: "response.output_item.added", item },
       { type: "response.web_search_call.searching", item_id: "ws" },
       { type: "response.output_item.done", item },
     );
-    expect(kinds(stream)).toEqual(["quiet", "quiet", "tail"]);
+    expect(kinds(stream)).toEqual(["output", "output", "output"]);
     expect(partsOf(responses, stream)).toEqual([]);
   });
 });

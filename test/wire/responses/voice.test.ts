@@ -26,6 +26,55 @@ function cut(id: string, ...items: Item[]): string {
   return OpenAi.whole(id, items, "incomplete", "max_output_tokens");
 }
 
+describe("what no part has", () => {
+  test("what the server's own tools make in a later pass stands in its place, under an id of its own", () => {
+    const search = (id: string, status: string) => ({
+      id,
+      type: "web_search_call",
+      status,
+      action: { type: "search" },
+    });
+    const searched = (id: string): string =>
+      events(
+        { type: "response.output_item.added", sequence_number: 2, output_index: 0, item: search(id, "in_progress") },
+        { type: "response.web_search_call.searching", sequence_number: 3, output_index: 0, item_id: id },
+        { type: "response.output_item.done", sequence_number: 4, output_index: 0, item: search(id, "completed") },
+      );
+    const created = (id: string) => new OpenAi(id).created();
+    for (const [later, told] of [
+      ["ws_2", "ws_2"],
+      ["ws_1", "ws_1_2"],
+    ] as const) {
+      const stream = client()
+        .first(
+          created("1") +
+            searched("ws_1") +
+            cut("1", message("Hel", "lo "))
+              .split("\n\n")
+              .slice(2)
+              .join("\n\n")
+              .replaceAll('"output_index":0', '"output_index":1'),
+        )
+        .later(created("2") + searched(later) + OpenAi.whole("2", [message("wor", "ld")]));
+      const items = stream.finish(DONE, usage(9, 10)).events;
+      const output = items
+        .filter((event) => event.type === "response.output_item.done")
+        .map((event) => asObject(event.item));
+      expect(output.map((item) => [item?.id, item?.status])).toEqual([
+        ["ws_1", "completed"],
+        ["message_1_0", "completed"],
+        [told, "completed"],
+        ["message_2_0", "completed"],
+      ]);
+      const searching = items.filter((event) => event.type === "response.web_search_call.searching");
+      expect(searching.map((event) => [event.item_id, event.output_index])).toEqual([
+        ["ws_1", 0],
+        [told, 2],
+      ]);
+    }
+  });
+});
+
 describe("whole byte streams", () => {
   test("edges 62, 65: a text cut and resumed on a server that numbers nothing", async () => {
     const told = client()
