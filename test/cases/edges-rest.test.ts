@@ -260,7 +260,7 @@ describe("ends of going on", () => {
     ["/responses", "max_output_tokens", { input: "hello" }, "llamacpp"],
     ["/messages", "max_tokens", { messages: [{ role: "user", content: "hello" }] }, "llamacpp"],
     ["/completions", "max_tokens", { prompt: "hello" }, "llamacpp"],
-  ] as const)(
+  ] as [string, string, JsonObject, DialectName][])(
     "edge 98: on %s, %s is lowered and raised in its own field, and no other is added",
     async (path, field, body, dialect) => {
       const { up, plain, play } = await stage({ dialect, window: 8192 });
