@@ -1,3 +1,5 @@
+import Anthropic from "@anthropic-ai/sdk";
+import OpenAI from "openai";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { asArray, asObject, asString, type JsonObject } from "../../src/core/json.ts";
 import { postPlain, postStream } from "../support/client.ts";
@@ -79,6 +81,28 @@ describe.skipIf(!present)("every other wire through lastword, in front of a real
         expect(plain.headers["x-lastword-outcome"]).toBe(recital.completion_tokens > cap ? "healed" : "complete");
       });
     }
+  });
+});
+
+describe.skipIf(!present)("a reply of a real llama-server that begins with half a character", () => {
+  it("is opened for the clients' own libraries", async () => {
+    await using engine = await startEngine(2048);
+    await using proxy = await startProxy(engine);
+    const recital = recitals.find(({ name }) => name === "letters");
+    const content = recital?.content ?? "";
+    const given = content.slice(0, content.indexOf("Сегодня ") + "Сегодня ".length);
+    const ask = { model: "reciter", temperature: 0, max_tokens: 900 };
+    const messages = [...(recital?.messages ?? []), { role: "assistant", content: given }] as never;
+    // As it comes from the server it is of no use to them: that is what is mended here.
+    const straight = await postStream(`${engine.url}/messages`, { ...ask, messages });
+    expect(straight.chunks[0]?.type).not.toBe("message_start");
+
+    const anthropic = new Anthropic({ baseURL: proxy.root, apiKey: "none", maxRetries: 0 });
+    const message = await anthropic.messages.stream({ ...ask, messages }).finalMessage();
+    expect(message.content).toMatchObject([{ type: "text", text: content.slice(given.length) }]);
+    const openai = new OpenAI({ baseURL: proxy.url, apiKey: "none", maxRetries: 0 });
+    const completion = await openai.chat.completions.stream({ ...ask, messages }).finalChatCompletion();
+    expect(completion.choices[0]?.message).toMatchObject({ role: "assistant", content: content.slice(given.length) });
   });
 });
 
