@@ -49,7 +49,7 @@ export function finish(services: Services, live: Live, end: RunEnd, run: Run | n
     outcome: end.outcome,
     cause: end.cause,
     code: end.code,
-    ms: performance.now() - live.startedAt,
+    ms: Math.round(performance.now() - live.startedAt),
     promptTokensEstimated: live.promptTokens,
     countMethod: live.countMethod,
     promptTokens: usage?.prompt ?? null,

@@ -52,7 +52,8 @@ function parseRest(name: CommandName, argv: readonly string[], named: CommandNam
   const { values, operands, problems } = scan(spec, argv);
   if (values.help === true) return { run: "help", of: named };
   if (values.version === true) return { run: "version" };
-  const wrong = [...problems, ...wrongOperands(spec, operands)];
+  // Behind a flag that makes no sense a stray word is most likely its value.
+  const wrong = problems.length > 0 ? problems : wrongOperands(spec, operands);
   if (wrong.length > 0) return { run: "usage", of: named, problems: wrong };
   const text = (flag: string) => (typeof values[flag] === "string" ? values[flag] : undefined);
   const configured = { config: text("config"), flags: settingsOf(values) };

@@ -85,7 +85,7 @@ export const COMMANDS = {
   },
   report: {
     says: "print how replies ended, one line per model, from a running proxy",
-    teaches: "Asks a running proxy for its tallies. Nothing is printed where nothing was asked.",
+    teaches: "Asks a running proxy for its tallies. Where it was asked nothing yet, standard output stays empty.",
     options: [
       flag("url", "the proxy (default http://127.0.0.1:4747, or LASTWORD_HOST and LASTWORD_PORT)", "URL"),
       flag("key", "one of the proxy's own keys, where it has any", "KEY"),

@@ -34,8 +34,9 @@ export async function report({ url, key }: ReportOptions, env: Environment, term
     terminal.stderr.write(`${answer}\n`);
     return EXIT.problem;
   }
-  for (const line of reportLines(asArray(answer.tallies).filter(isObject).map(tallyOf)))
-    terminal.stdout.write(`${line}\n`);
+  const lines = reportLines(asArray(answer.tallies).filter(isObject).map(tallyOf));
+  if (lines.length === 0) terminal.stderr.write(`The proxy at ${origin} has answered no request yet.\n`);
+  for (const line of lines) terminal.stdout.write(`${line}\n`);
   return EXIT.ok;
 }
 

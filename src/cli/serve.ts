@@ -114,7 +114,7 @@ async function listen(app: App, config: Config): Promise<Listening | ListenError
 function complaint(path: string | null, problems: readonly Problem[]): string {
   const many = problems.length === 1 ? "1 problem" : `${problems.length} problems`;
   const lines = problems.map((problem) => `  ${problemText(problem)}\n`);
-  const fixes = "lastword check tells how to mend each.\n";
+  const fixes = `lastword check tells how to mend ${problems.length === 1 ? "it" : "each"}.\n`;
   return `lastword: ${many} in the configuration${path === null ? "" : ` (${path})`}\n${lines.join("")}${fixes}`;
 }
 

@@ -54,9 +54,13 @@ test("prints one line per model, from whatever path of the proxy was named", asy
   });
 });
 
-test("nothing for none", async () => {
+test("no line where nothing was asked, and a word that this is so", async () => {
   const port = await serve((_, response) => response.end(JSON.stringify({ tallies: [] })));
-  expect(await run(`http://127.0.0.1:${port}`)).toEqual({ code: 0, out: "", err: "" });
+  expect(await run(`http://127.0.0.1:${port}`)).toEqual({
+    code: 0,
+    out: "",
+    err: `The proxy at http://127.0.0.1:${port} has answered no request yet.\n`,
+  });
 });
 
 test("a tally of another version, or one that lies, prints what can be read", async () => {
