@@ -42,6 +42,7 @@ export class MessagesVoice implements Voice {
     this.#id = id;
   }
 
+  /** Whatever the server: without `message_start` clients hear nothing at all. */
   opening(frames: readonly Frame[]): string {
     return frames.some(({ json }) => json?.type === "message_start") ? "" : this.#begin();
   }

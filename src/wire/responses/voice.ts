@@ -38,8 +38,9 @@ export class ResponsesVoice implements Voice {
     this.#id = id;
   }
 
-  opening(frames: readonly Frame[]): string {
-    return frames.some(({ json }) => json?.type === "response.created") ? "" : this.#begin();
+  opening(frames: readonly Frame[], loses: boolean): string {
+    const told = frames.some(({ json }) => json?.type === "response.created");
+    return told || !loses ? "" : this.#begin();
   }
 
   passed(frame: Frame): void {
