@@ -206,6 +206,30 @@ describe("repetition and restarts, where a model can only be nudged", () => {
   });
 });
 
+describe("echoes", () => {
+  it("edge 40: a server that says again what it was given to go on from", async () => {
+    const { plain, play, proxy } = await stage({ dialect: "llamacpp", window: 32_768 });
+    const at = inStory("the children came");
+    play(cut(STORY.slice(0, at)), whole(STORY));
+    const got = await plain(capped);
+    expect(asObject(asArray(got.json?.choices)[0])?.message).toMatchObject({ content: STORY });
+    expect(await proxy.finished()).toMatchObject({ outcome: "healed" });
+  });
+
+  it("edge 41: what the client wants to have echoed is echoed once", async () => {
+    const prompt = "Once upon a time";
+    const request = { model: "m", prompt, echo: true, max_tokens: 100 };
+    const { up, stream, plain, play } = await stage({ ...resuming }, { recovery: { caps: "advisory" } });
+    const scripts = [cut(`${prompt} there was a man`), whole(" who had a mill.")];
+    const advisory = { "x-lastword-caps": "advisory" };
+    play(...scripts, ...scripts);
+    expect((await stream(request, advisory, "/completions")).text()).toBe(`${prompt} there was a man who had a mill.`);
+    const got = await plain(request, advisory, "/completions");
+    expect(asObject(asArray(got.json?.choices)[0])?.text).toBe(`${prompt} there was a man who had a mill.`);
+    expect(up.calls[1]?.body).toMatchObject({ prompt: `${prompt} there was a man`, echo: false });
+  });
+});
+
 describe("stop strings", () => {
   const stopping = { ...capped, stop: ["END"] };
 
