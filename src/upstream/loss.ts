@@ -23,7 +23,11 @@ export function lossFailure(
   const facts = { reason: code };
   switch (kind) {
     case "unreachable":
-      return failure("upstream_unreachable", `The upstream ${name} at ${place} cannot be reached (${code}).`, facts);
+      return failure(
+        "upstream_unreachable",
+        `The upstream ${name} at ${place} cannot be reached (${code}). Is it running, is the port right? lastword check tells more.`,
+        facts,
+      );
     case "untrusted":
       return failure(
         "upstream_unreachable",
