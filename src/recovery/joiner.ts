@@ -62,7 +62,7 @@ export class Joiner {
   aside = "";
   /** New code points that the reply has gained. */
   gained = 0;
-  /** Characters of output that the pass brought, dropped or not. */
+  /** Characters that the pass generated, dropped or not. */
   heard = 0;
   /** Of these, what was dropped. */
   dropped = 0;
@@ -220,7 +220,9 @@ export class Joiner {
       return;
     }
     this.seam = { overlap: verdict.overlap, dropped: verdict.drop };
-    this.dropped += verdict.drop;
+    // The server put an echo there without generating it: it is no part of what the pass cost.
+    if (verdict.how === "echo") this.heard -= verdict.drop;
+    else this.dropped += verdict.drop;
     let drop = verdict.drop;
     const waiting = this.#waiting;
     this.#waiting = [];
