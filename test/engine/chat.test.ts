@@ -30,9 +30,9 @@ describe.skipIf(!present)("chat through lastword, in front of a real llama-serve
       const plain = await postPlain(`${proxy.url}/chat/completions`, body);
       expect(textOf(plain)).toBe(content);
       expect(plain.json).toMatchObject({ choices: [{ finish_reason: "stop" }] });
-      // What the server puts in front again was not generated again. A character cut in half costs the token that completes it.
+      // What the server puts in front again was not generated again. A character cut in half costs up to two tokens more.
       const { completion_tokens: told } = asObject(plain.json?.usage) ?? {};
-      expect([completion_tokens, completion_tokens + 1]).toContain(told);
+      expect([0, 1, 2]).toContain(Number(told) - completion_tokens);
       const straight = await postPlain(`${engine.url}/chat/completions`, body);
       const cut = completion_tokens > max_tokens;
       expect(straight.json).toMatchObject({ choices: [{ finish_reason: cut ? "length" : "stop" }] });
