@@ -41,7 +41,10 @@ export type Planned =
     }
   | { readonly do: "reject"; readonly failure: Failure };
 
-/** A bound wider than this share of the count says that the model is not known yet: the server's own check is then the better judge. */
+/**
+ * A bound wider than this share of the count says that the model is not known yet. To refuse by all of it would refuse what fits several
+ * times over, and with it the replies from which the model could become known.
+ */
 const WIDEST_MARGIN = 0.25;
 /** The least thinking budget that servers take (Anthropic). */
 const LEAST_THINKING = 1024;
@@ -103,20 +106,22 @@ function leastReply({ asked, thinkingBudget, minReplyTokens }: PlanInput): numbe
  */
 function roomOf({ window, count, overflowIsTold }: PlanInput, least: number): number | null {
   if (window === null || count === null) return null;
-  const { tokens, bound, method } = count;
-  const margin = method === "estimate" && overflowIsTold ? Math.min(bound, Math.ceil(tokens * WIDEST_MARGIN)) : bound;
-  const room = window - tokens - margin;
+  const room = window - count.tokens - marginOf(count);
   return room >= least ? room : Math.max(room, Math.min(least, window - surely(count, overflowIsTold)));
 }
 
+type Counted = Pick<Count, "tokens" | "bound" | "method">;
+
+/** Tokens kept free for the count's own error. */
+function marginOf({ tokens, bound, method }: Counted): number {
+  return method === "estimate" ? Math.min(bound, Math.ceil(tokens * WIDEST_MARGIN)) : bound;
+}
+
 /** The tokens of a prompt by which a request may be refused. */
-function surely(
-  { tokens, bound, method }: Pick<Count, "tokens" | "bound" | "method">,
-  overflowIsTold: boolean,
-): number {
-  if (!overflowIsTold) return tokens + bound;
+function surely(count: Counted, overflowIsTold: boolean): number {
+  if (!overflowIsTold) return count.tokens + marginOf(count);
   // An upper limit proves that a prompt fits, never that it does not.
-  return method === "ceiling" ? 0 : tokens;
+  return count.method === "ceiling" ? 0 : count.tokens;
 }
 
 function allowanceOf(input: PlanInput, asked: number): number {

@@ -126,7 +126,8 @@ describe("a prompt that leaves too little", () => {
         if (sent === null) return;
         expect(sent).toBeGreaterThanOrEqual(1);
         expect(sent).toBeLessThanOrEqual(W - count.tokens);
-        if (!rest.overflowIsTold) expect(sent).toBeLessThanOrEqual(W - count.tokens - count.bound);
+        const margin = Math.min(count.bound, Math.ceil(count.tokens / 4));
+        if (!rest.overflowIsTold) expect(sent).toBeLessThanOrEqual(W - count.tokens - margin);
         if (rest.maxOutput !== null) expect(sent).toBeLessThanOrEqual(rest.maxOutput);
         if (planned.thinkingBudget !== null)
           expect(planned.thinkingBudget).toBeLessThanOrEqual(rest.thinkingBudget ?? 0);
@@ -214,8 +215,10 @@ describe("a count that is not exact", () => {
     expect(plan(input({ tokens: 3900, bound: 300 }, { asked: 1000 })).do).toBe("reject");
   });
 
-  test("refuses by its whole margin where messages would be dropped in silence", () => {
+  test("refuses by its margin where messages would be dropped in silence, but by no more than a quarter of itself", () => {
     const silent = { asked: 1000, overflowIsTold: false };
+    expect(plan(input({ tokens: 3000, bound: 9000 }, silent))).toMatchObject({ cap: 4096 - 3750 });
+    expect(plan(input({ tokens: 3200, bound: 9000 }, silent)).do).toBe("reject");
     expect(plan(input({ tokens: 3500, bound: 500 }, silent)).do).toBe("reject");
     expect(plan(input({ tokens: 3300, bound: 500 }, silent))).toMatchObject({ cap: 296 });
   });
