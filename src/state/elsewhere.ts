@@ -14,6 +14,12 @@ import { CLAIM, WATCH } from "./scripts.ts";
 const WATCHES = 5;
 /** A reader goes on by itself when Redis has been away for this many leases. */
 const MOST_AWAY = 2;
+/**
+ * How often a recording that nobody else reads is carried over: what is not there yet when its replica dies is only generated again. With many
+ * of them it is less often, so that a process never sends more than some 1,000 a second.
+ */
+const ALONE_MS = 250;
+const ALONE_MS_EACH = 1;
 /** Entries per read. */
 const BATCH = 200;
 /** A run keeps its recording for at least this long between two signs of life. */
@@ -149,7 +155,8 @@ export class Elsewhere {
   }
 
   #mirror(run: SharedRun, place: Place): Mirror {
-    const mirror = new Mirror(this.#store, run.recording, place, this.#secret.sealFor(place.stream));
+    const pace = () => Math.max(ALONE_MS, this.#mirrors.size * ALONE_MS_EACH);
+    const mirror = new Mirror(this.#store, run.recording, place, this.#secret.sealFor(place.stream), pace);
     this.#mirrors.add(mirror);
     run.copy = {
       settle: (end, kept) => {

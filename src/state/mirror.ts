@@ -3,14 +3,12 @@ import type { RunEnd } from "../recovery/run.ts";
 import type { Seal } from "./cipher.ts";
 import { type Entry, encode } from "./entry.ts";
 import { AWAY, type Store } from "./redis.ts";
-import { APPEND, CLAIM, DONE, DROP, RELEASE } from "./scripts.ts";
+import { APPEND, CLAIM, DROP, RELEASE } from "./scripts.ts";
 
 /** The owner is heard of twice within the time after which it would be dead. */
 const RENEWALS = 2.5;
-/** How often what was written is carried over: what is not there yet when its replica dies is only generated again. */
-const ALONE_MS = 50;
-/** The same while another replica's client reads along. */
-const FOLLOWED_MS = 10;
+/** How often what was written is carried over while another replica's client reads along. */
+const FOLLOWED_MS = 20;
 /** How long who reads along may take for the end of a recording that is not kept. */
 const LAST_READ_MS = 60_000;
 
@@ -51,6 +49,7 @@ export class Mirror {
   readonly #place: Place;
   readonly #seal: Seal;
   readonly #renewal: NodeJS.Timeout;
+  readonly #aloneMs: () => number;
   #timer: NodeJS.Timeout | null = null;
   #flushed: Promise<void> = Promise.resolve();
   #stopped = false;
@@ -64,7 +63,9 @@ export class Mirror {
   #over: Over | null = null;
   #ended = false;
 
-  constructor(store: Store, recording: Recording, place: Place, seal: Seal) {
+  /** @param aloneMs how often what was written is carried over while nobody reads along, in milliseconds */
+  constructor(store: Store, recording: Recording, place: Place, seal: Seal, aloneMs: () => number) {
+    this.#aloneMs = aloneMs;
     this.#store = store;
     this.#recording = recording;
     this.#place = place;
@@ -98,7 +99,7 @@ export class Mirror {
 
   #soon(): void {
     if (this.#timer !== null || this.#stopped) return;
-    this.#timer = setTimeout(() => void this.#flush(), this.#followed ? FOLLOWED_MS : ALONE_MS);
+    this.#timer = setTimeout(() => void this.#flush(), this.#followed ? FOLLOWED_MS : this.#aloneMs());
   }
 
   /** One after the other. */
@@ -119,7 +120,8 @@ export class Mirror {
       if (over !== null && performance.now() >= over.giveUpAt) this.stop();
     } else if (over === null) {
       if (this.#chunk < this.#recording.length) this.#soon();
-    } else if (this.#ended || over.end.outcome === "canceled") await this.#finish(over);
+    } else if (over.end.outcome === "canceled") await this.#release();
+    else if (this.#ended) this.stop();
     else await this.#flushNow();
   }
 
@@ -132,7 +134,9 @@ export class Mirror {
     }
     if (this.#pending.length === 0) this.#pending = this.#next();
     const keys = [claim, lease, stream, readersOf(stream)];
-    const answer = await this.#store.run(APPEND, keys, [token, leaseMs, keepMs, this.#n, ...this.#pending]);
+    const keep = this.#ended ? (this.#over?.kept === true ? keepMs : 0) : "";
+    const times = [leaseMs, keepMs, keep, LAST_READ_MS];
+    const answer = await this.#store.run(APPEND, keys, [token, ...times, this.#n, ...this.#pending]);
     if (answer === "gone") return this.#anew();
     if (answer === "followed" || answer === "alone") {
       this.#n += this.#pending.length;
@@ -175,11 +179,9 @@ export class Mirror {
     return this.#carry();
   }
 
-  async #finish({ end, kept }: Over): Promise<void> {
-    const { claim, lease, stream, token, keepMs } = this.#place;
-    const keys = [claim, lease, stream];
+  async #release(): Promise<void> {
+    const { claim, lease, stream, token } = this.#place;
     this.stop();
-    if (end.outcome === "canceled") await this.#store.run(RELEASE, keys, [token]);
-    else await this.#store.run(DONE, keys, [token, kept ? keepMs : 0, LAST_READ_MS]);
+    await this.#store.run(RELEASE, [claim, lease, stream], [token]);
   }
 }

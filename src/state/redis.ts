@@ -6,7 +6,7 @@ const OPEN_MS = 1_000;
 /** No answer within this, and work goes on without it. */
 const ANSWER_MS = 150;
 /** After an answer that did not come, nobody waits for the next one either. */
-const PAUSE_MS = 1_000;
+const PAUSE_MS = 500;
 const LONGEST_RECONNECT_MS = 2_000;
 
 /** Redis has not answered: whoever asked does without. */

@@ -30,7 +30,8 @@ return {'owner', ARGV[3]}
 `);
 
 /**
- * KEYS claim, lease, stream, readers. ARGV token, ms of the lease, ms to keep, place of the first entry, entries.
+ * KEYS claim, lease, stream, readers. ARGV token, ms of the lease, ms to keep, ms to keep once the run has ended ('': it has not; 0: only for
+ * who reads it now), ms that such readers may take, place of the first entry, entries.
  * Adds the entries that are not there yet, and renews the lease. `gone`: Redis has lost the claim; `other`: another replica has taken over.
  */
 export const APPEND = script(`
@@ -39,19 +40,29 @@ if not owner then return 'gone' end
 if owner ~= ARGV[1] or redis.call('HGET', KEYS[1], 'stream') ~= KEYS[3] then return 'other' end
 local n = tonumber(redis.call('HGET', KEYS[1], 'n'))
 local from = n
-for i = 5, #ARGV do
-  if ARGV[4] + i - 5 >= n then
+for i = 7, #ARGV do
+  if ARGV[6] + i - 7 >= n then
     redis.call('XADD', KEYS[3], '*', 'd', ARGV[i])
     n = n + 1
   end
 end
-redis.call('SET', KEYS[2], ARGV[1], 'PX', ARGV[2])
-redis.call('PEXPIRE', KEYS[1], ARGV[3])
 if n > from then
   redis.call('HSET', KEYS[1], 'n', n)
   redis.call('PUBLISH', KEYS[3], '')
 end
-redis.call('PEXPIRE', KEYS[3], ARGV[3])
+if ARGV[4] == '' then
+  redis.call('SET', KEYS[2], ARGV[1], 'PX', ARGV[2])
+  redis.call('PEXPIRE', KEYS[1], ARGV[3])
+  redis.call('PEXPIRE', KEYS[3], ARGV[3])
+elseif ARGV[4] == '0' then
+  redis.call('DEL', KEYS[1], KEYS[2])
+  redis.call('PEXPIRE', KEYS[3], ARGV[5])
+else
+  redis.call('DEL', KEYS[2])
+  redis.call('HSET', KEYS[1], 'done', 1)
+  redis.call('PEXPIRE', KEYS[1], ARGV[4])
+  redis.call('PEXPIRE', KEYS[3], ARGV[4])
+end
 return redis.call('EXISTS', KEYS[4]) == 1 and 'followed' or 'alone'
 `);
 
@@ -68,22 +79,6 @@ end
 redis.call('HSET', KEYS[1], 'owner', ARGV[1])
 redis.call('SET', KEYS[2], ARGV[1], 'PX', ARGV[3])
 return 'ours'
-`);
-
-/** KEYS claim, lease, stream. ARGV token, ms to keep (0: only for who reads it now), ms that readers may take. The run has ended. */
-export const DONE = script(`
-if redis.call('HGET', KEYS[1], 'owner') ~= ARGV[1] then return 'other' end
-redis.call('DEL', KEYS[2])
-if ARGV[2] == '0' then
-  redis.call('DEL', KEYS[1])
-  redis.call('PEXPIRE', KEYS[3], ARGV[3])
-else
-  redis.call('HSET', KEYS[1], 'done', 1)
-  redis.call('PEXPIRE', KEYS[1], ARGV[2])
-  redis.call('PEXPIRE', KEYS[3], ARGV[2])
-end
-redis.call('PUBLISH', KEYS[3], '')
-return 'done'
 `);
 
 /** KEYS claim, lease, stream. ARGV token. The recording is too long to be kept: the key is free for another run. */
