@@ -6,8 +6,9 @@ import type { Ask } from "./core/ask.ts";
 import { type Failure, failure, Left, outcomeOf, Refused } from "./core/error.ts";
 import { Over } from "./core/over.ts";
 import type { Live } from "./events/event.ts";
-import { objectOf, readBody } from "./http/body.ts";
+import { readBody } from "./http/body.ts";
 import { credentials, requestHeaders } from "./http/headers.ts";
+import { objectOf } from "./http/json.ts";
 import { type RequestOptions, requestOptions } from "./http/options.ts";
 import { type Outlet, SocketOutlet } from "./http/outlet.ts";
 import type { Claim, SharedRun } from "./http/replays.ts";
@@ -125,6 +126,13 @@ function conflict(): Failure {
 
 const CANCELED: RunEnd = { outcome: "canceled", cause: null, code: null };
 
+/** Bytes: parsing, counting and writing a body of this size are each a turn of the event loop's own, so that none gets long. */
+const LARGE_BODY_BYTES = 1_048_576;
+
+function othersTurn(): Promise<void> {
+  return new Promise(setImmediate);
+}
+
 /** Routes, counts and plans. @throws Refused where the request ends here */
 async function prepare(
   services: Services,
@@ -141,7 +149,10 @@ async function prepare(
 ): Promise<Job> {
   const { wire, request, options, bytes, outlet, live, over } = of;
   const readAt = performance.now();
-  const asked = wire.read(objectOf(bytes));
+  const body = objectOf(bytes);
+  const large = bytes.length >= LARGE_BODY_BYTES;
+  if (large) await othersTurn();
+  const asked = wire.read(body);
   const inboundKeys = config.listen.keys.length > 0;
   const caps = options.caps ?? capsFor(policyFor(config, asked.model), wire.name);
   let target = await targetOf(services, config, wire, asked, asked.model);
@@ -162,6 +173,7 @@ async function prepare(
     return admit(services, { wire, ask, policy, server, dialect, strict, authorization, bytes: bytes.length, over });
   };
   let plan = await admitted();
+  if (large) await othersTurn();
   const { overflow, overflowModel } = target.policy;
   if (plan.refusal?.code === "context_length_exceeded" && overflow === "route" && overflowModel !== "") {
     target = await targetOf(services, config, wire, asked, overflowModel);

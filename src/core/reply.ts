@@ -72,12 +72,34 @@ function tellsOfCut({ kind }: Finish): boolean {
   return kind === "cap" || kind === "window";
 }
 
+/** The last block of this kind and number, begun where there is none. */
 function open(reply: Reply, kind: Block["kind"], block: number): Block {
-  for (let i = reply.blocks.length - 1; i >= 0; i--) {
-    const have = reply.blocks[i];
-    if (have?.kind === kind && have.block === block) return have;
+  const { blocks } = reply;
+  const have =
+    blocks.length <= FEW
+      ? blocks.findLast((one) => one.kind === kind && one.block === block)
+      : indexOf(blocks).get(`${kind}${block}`);
+  return have ?? begin(reply, kind, block);
+}
+
+/** Blocks that are looked through one by one; a turn with thousands of calls has an index. */
+const FEW = 16;
+const INDEXES = new WeakMap<
+  readonly Block[],
+  { counted: number; last: Block | undefined; byName: Map<string, Block> }
+>();
+
+/** The last block of each kind and number; kept up while blocks are only added. */
+function indexOf(blocks: readonly Block[]): ReadonlyMap<string, Block> {
+  let index = INDEXES.get(blocks);
+  if (index === undefined || blocks[index.counted - 1] !== index.last) {
+    index = { counted: 0, last: undefined, byName: new Map() };
+    INDEXES.set(blocks, index);
   }
-  return begin(reply, kind, block);
+  for (const one of blocks.slice(index.counted)) index.byName.set(`${one.kind}${one.block}`, one);
+  index.counted = blocks.length;
+  index.last = blocks.at(-1);
+  return index.byName;
 }
 
 function begin(reply: Reply, kind: Block["kind"], block: number): Block {

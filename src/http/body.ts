@@ -1,7 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { Bytes } from "../core/bytes.ts";
 import { failure, Refused } from "../core/error.ts";
-import { isObject, type JsonObject, parseJson } from "../core/json.ts";
 
 /**
  * A request's whole body.
@@ -35,12 +34,4 @@ function tooLarge(bytes: number, maxBytes: number): Refused {
       body_bytes: bytes,
     }),
   );
-}
-
-/** @throws Refused `invalid_request` where the body is no JSON object */
-export function objectOf(bytes: Buffer): JsonObject {
-  const body = parseJson(bytes.toString("utf8"));
-  if (isObject(body)) return body;
-  const what = body === undefined ? "not JSON" : "not a JSON object";
-  throw new Refused(failure("invalid_request", `The request body is ${what}.`, { body_bytes: bytes.length }));
 }

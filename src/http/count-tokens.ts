@@ -8,8 +8,9 @@ import { asNumber, asObject } from "../core/json.ts";
 import type { Query } from "../upstream/dialect.ts";
 import type { Server } from "../upstream/server.ts";
 import { countedTokens, messages } from "../wire/messages/messages.ts";
-import { objectOf, readBody } from "./body.ts";
+import { readBody } from "./body.ts";
 import { credentials } from "./headers.ts";
+import { objectOf } from "./json.ts";
 import { sendError, sendJson } from "./respond.ts";
 
 interface Sources {

@@ -2,6 +2,7 @@ import type { IncomingMessage } from "node:http";
 import { Bytes } from "../core/bytes.ts";
 import { Left } from "../core/error.ts";
 import { asObject, asString, parseJson } from "../core/json.ts";
+import { unbearable } from "../core/structure.ts";
 
 /** Of a form, and of JSON that is too large to be read, the model is looked for in this much of its beginning. */
 const HEAD_BYTES = 65_536;
@@ -25,7 +26,7 @@ export async function namedModel(request: IncomingMessage, mostBytes: number): P
   if (encoding !== undefined) return { model: null, body: null };
   if (/^application\/(?:[\w.+-]*\+)?json\b/i.test(type)) {
     const { head, whole } = await begin(request, mostBytes, () => false);
-    return { model: whole ? inJson(head) : inHead(head), body: whole ? head : null };
+    return { model: whole && unbearable(head) === null ? inJson(head) : inHead(head), body: whole ? head : null };
   }
   const boundary = /^multipart\/form-data;.*\bboundary=(?:"([^"]+)"|([^\s;]+))/i.exec(type);
   if (boundary === null) return { model: null, body: null };
@@ -75,7 +76,7 @@ function inJson(body: Buffer): string | null {
   return asString(asObject(parseJson(body.toString("utf8")))?.model) ?? null;
 }
 
-/** JSON that is too large to be parsed: its first `model`. */
+/** JSON that is too much to be parsed: its first `model`. */
 function inHead(body: Buffer): string | null {
   const found = /"model"\s*:\s*("(?:[^"\\]|\\.)*")/.exec(body.toString("utf8", 0, HEAD_BYTES));
   return asString(parseJson(found?.[1] ?? "")) ?? null;

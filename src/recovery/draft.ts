@@ -228,16 +228,11 @@ export class Draft {
   /** The whole reply with the last pass; what had flowed is parsed for it. */
   full(): Reply {
     if (this.#plain !== null) return this.#end;
+    if (this.#forward !== null) return this.#forward.whole();
     const full = emptyReply();
-    if (this.#forward === null) {
-      const calls = callsOf(this.#end);
-      const known = calls.length === 0 ? this.#known.blocks : this.#known.blocks.filter(({ kind }) => kind !== "tool");
-      full.blocks.push(...known, ...calls);
-      return full;
-    }
-    const { flowed, held } = this.#forward.settle();
-    for (const block of flowed.blocks) full.blocks.push({ ...block });
-    for (const frame of held) for (const part of frame.parts) take(full, part);
+    const calls = callsOf(this.#end);
+    const known = calls.length === 0 ? this.#known.blocks : this.#known.blocks.filter(({ kind }) => kind !== "tool");
+    full.blocks.push(...known, ...calls);
     return full;
   }
 

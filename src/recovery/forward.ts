@@ -1,7 +1,7 @@
 import type { Fault, Part } from "../core/part.ts";
 import { emptyReply, type Reply, take } from "../core/reply.ts";
 import { solidEnd } from "../stitch/characters.ts";
-import { parseEvents } from "../upstream/frames.ts";
+import { Garbled, MOST_GARBAGE, parseEvents } from "../upstream/frames.ts";
 import type { Frame, Voice, Wire } from "../wire/wire.ts";
 
 /** Reads that have flowed are kept unparsed up to this size; then they are parsed into the reply and let go. */
@@ -56,6 +56,9 @@ export class Forward {
   #holding: boolean;
   #calls = false;
   #over = false;
+  #garbage = 0;
+  /** Made once it is asked for, which is more than once. */
+  #whole: Reply | null = null;
   /** Of a clear stream, what came before its first output. */
   #unsent: Buffer[] = [];
 
@@ -74,6 +77,7 @@ export class Forward {
 
   /** Takes a run of whole events. `first`: the first of the stream. */
   run(events: Buffer, first: boolean): void {
+    this.#whole = null;
     if (this.#o.clear) {
       this.#watch(events, first);
       return;
@@ -118,6 +122,15 @@ export class Forward {
     const end: Reply = { ...this.#flowed, blocks: this.#flowed.blocks.map((block) => ({ ...block })) };
     for (const { frame } of this.#held) for (const part of frame.parts) take(end, part);
     return end;
+  }
+
+  /** All that has come, flowed and held. */
+  whole(): Reply {
+    if (this.#whole === null) {
+      this.#parse();
+      this.#whole = this.end();
+    }
+    return { ...this.#whole, blocks: this.#whole.blocks.map((block) => ({ ...block })) };
   }
 
   /** What has flowed to the client, and the frames that were held. From here on the voice knows all that was passed. */
@@ -171,7 +184,11 @@ export class Forward {
   }
 
   #step(frame: Frame, bytes: Buffer): void {
-    if (frame.garbage) return;
+    if (frame.garbage) {
+      if (++this.#garbage > MOST_GARBAGE) throw new Garbled(`${MOST_GARBAGE} events in a row that are no JSON`);
+      return;
+    }
+    this.#garbage = 0;
     let ends = false;
     let waits = frame.kind === "tail";
     for (const part of frame.parts) {

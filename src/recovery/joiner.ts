@@ -3,7 +3,7 @@ import { type Block, emptyReply, type Reply, take, textOf } from "../core/reply.
 import { solidEnd } from "../stitch/characters.ts";
 import { type Discard, lessonOf, type Seam, type SeamVerdict } from "../stitch/seam.ts";
 import type { StopScan } from "../stitch/stop.ts";
-import { parseEvents } from "../upstream/frames.ts";
+import { Garbled, MOST_GARBAGE, parseEvents } from "../upstream/frames.ts";
 import type { Frame } from "../wire/wire.ts";
 import type { Ears } from "./ears.ts";
 
@@ -73,6 +73,7 @@ export class Joiner {
   #residue: { readonly part: Extract<Part, { kind: "text" | "reasoning" }>; readonly frame: Frame | null } | null =
     null;
   #over = false;
+  #garbage = 0;
 
   constructor(options: JoinerOptions) {
     this.#o = options;
@@ -92,7 +93,12 @@ export class Joiner {
   }
 
   take(frame: Frame): void {
-    if (this.#over || frame.garbage) return;
+    if (this.#over) return;
+    if (frame.garbage) {
+      if (++this.#garbage > MOST_GARBAGE) throw new Garbled(`${MOST_GARBAGE} events in a row that are no JSON`);
+      return;
+    }
+    this.#garbage = 0;
     const flow: Part[] = [];
     for (const part of frame.parts) {
       if (part.kind === "text" || part.kind === "reasoning") this.heard += part.text.length;

@@ -316,6 +316,7 @@ export class Run {
         if (reader.started) return this.#ended(send, request, reader, "broken");
         return this.#unbegun(landing.loss.kind !== "untrusted", lossFailure(job.server, landing.loss));
       case "garbled":
+        if (reader.started) return this.#ended(send, request, reader, "broken");
         return this.#unbegun(
           landing.status >= 500,
           failure("upstream_protocol_error", `The upstream ${job.server.name} answered with ${landing.what}.`, {

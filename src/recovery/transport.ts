@@ -4,8 +4,9 @@ import { Bytes } from "../core/bytes.ts";
 import type { Failure } from "../core/error.ts";
 import { asObject, type JsonObject, parseJson } from "../core/json.ts";
 import type { Fault } from "../core/part.ts";
+import { unbearable } from "../core/structure.ts";
 import type { Call, RequestHeaders } from "../upstream/client.ts";
-import { EventSplitter } from "../upstream/frames.ts";
+import { CR, EventSplitter, Garbled, LF } from "../upstream/frames.ts";
 import { faultOf } from "../upstream/lessons.ts";
 import type { Loss } from "../upstream/loss.ts";
 import type { Server } from "../upstream/server.ts";
@@ -15,6 +16,9 @@ const MOST_EVENT_BYTES = 32 * 1024 * 1024;
 const MOST_BODY_BYTES = 64 * 1024 * 1024;
 /** How long a socket may stay open behind the terminal event. */
 const LINGER_MS = 100;
+/** Bytes: an event of this size is looked at before it is parsed. */
+const LARGE_RUN_BYTES = 131_072;
+const MOST_LINES = 65_536;
 /** Of an error's body, this much is read. */
 const MOST_ERROR_BYTES = 1024 * 1024;
 
@@ -121,7 +125,8 @@ export class Transport {
     try {
       step();
     } catch (error) {
-      this.#land({ kind: "failed", error });
+      if (error instanceof Garbled) this.#land({ kind: "garbled", status: this.#status, what: error.message });
+      else this.#land({ kind: "failed", error });
     }
   }
 
@@ -185,16 +190,14 @@ export class Transport {
 
   #events(chunk: Buffer): void {
     this.#reader.raw(chunk);
-    try {
-      const run = this.#splitter.push(chunk);
-      if (run !== null) this.#pass(run);
-    } catch (error) {
-      if (!(error instanceof RangeError)) throw error;
-      this.#land({ kind: "garbled", status: this.#status, what: "an event larger than 32 MiB" });
-    }
+    const run = this.#splitter.push(chunk);
+    if (run !== null) this.#pass(run);
   }
 
   #pass(run: Buffer): void {
+    // Runs are as long as reads are, unless a single event is longer.
+    if (run.length > LARGE_RUN_BYTES && (unbearable(run) !== null || hasManyLines(run)))
+      throw new Garbled("an event that holds too much to be read");
     const first = this.#first;
     this.#first = false;
     this.#reader.run(run, first);
@@ -232,7 +235,7 @@ export class Transport {
       return;
     }
     const raw = this.#body.take();
-    const text = raw.toString("utf8");
+    const text = unbearable(raw) === null ? raw.toString("utf8") : "";
     if (this.#mode === "error") {
       this.#land({ kind: "refused", fault: faultOf(this.#status, text), headers: this.#headers });
       return;
@@ -242,7 +245,7 @@ export class Transport {
       this.#land({
         kind: "garbled",
         status: this.#status,
-        what: text.trim() === "" ? "an empty body" : "a body that is not JSON",
+        what: raw.length === 0 ? "an empty body" : "a body that is not JSON, or holds too much of it",
       });
     else this.#land({ kind: "plain", body, raw, headers: this.#headers });
   }
@@ -279,6 +282,13 @@ export class Transport {
     this.#release();
     this.#landed(landing);
   }
+}
+
+function hasManyLines(run: Buffer): boolean {
+  let lines = 0;
+  for (const end of [LF, CR])
+    for (let at = run.indexOf(end); at !== -1 && lines <= MOST_LINES; at = run.indexOf(end, at + 1)) lines++;
+  return lines > MOST_LINES;
 }
 
 function decoderOf(encoding: string): (Readable & NodeJS.WritableStream) | null {

@@ -6,6 +6,10 @@ import errors from "undici/lib/core/errors.js";
 import Agent from "undici/lib/dispatcher/agent.js";
 import EnvHttpProxyAgent from "undici/lib/dispatcher/env-http-proxy-agent.js";
 import { type Loss, lossOf } from "./loss.ts";
+import { turnTime } from "./turn.ts";
+
+/** How long replies may be worked on in one turn of the event loop. A single read may take longer. */
+const LONG_TURN_MS = 10;
 
 /** The only file that knows undici. Times in seconds are the callers' business; here nothing ever times out but the connect. */
 export interface ClientOptions {
@@ -175,8 +179,18 @@ class Exchange implements Call, Dispatcher.DispatchHandler {
     if (this.#done || first === undefined) return;
     const chunk = more.length === 0 ? first : Buffer.concat(this.#read);
     this.#read = [];
+    turnTime();
     this.#listener.data(chunk);
     if (this.#paused) this.#controller?.pause();
+    else if (turnTime() > LONG_TURN_MS) this.#breathe();
+  }
+
+  /** Lets others have their turn before the next read. */
+  #breathe(): void {
+    this.#controller?.pause();
+    setImmediate(() => {
+      if (!this.#paused) this.#controller?.resume();
+    });
   }
 
   onResponseEnd(

@@ -8,8 +8,19 @@ export interface RawEvent {
   readonly bytes: Buffer;
 }
 
-const LF = 10;
-const CR = 13;
+/** What came cannot be read as a stream of events; the message says what it was. */
+export class Garbled extends Error {
+  constructor(what: string) {
+    super(what);
+    this.name = "Garbled";
+  }
+}
+
+/** Events in a row that are no JSON: so many are no mishap. */
+export const MOST_GARBAGE = 10_000;
+
+export const LF = 10;
+export const CR = 13;
 
 /**
  * Cuts a byte stream into runs of whole SSE events without parsing them.
@@ -19,7 +30,7 @@ export class EventSplitter {
   readonly #kept = new Bytes();
   readonly #maxBytes: number;
 
-  /** @param maxBytes the largest single event; a larger one throws RangeError */
+  /** @param maxBytes the largest single event; a larger one throws Garbled */
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
   }
@@ -48,7 +59,8 @@ export class EventSplitter {
   }
 
   #keep(bytes: Buffer): void {
-    if (this.#kept.size + bytes.length > this.#maxBytes) throw new RangeError("event too large");
+    if (this.#kept.size + bytes.length > this.#maxBytes)
+      throw new Garbled(`an event larger than ${this.#maxBytes} bytes`);
     this.#kept.add(bytes);
   }
 }

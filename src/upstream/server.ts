@@ -1,6 +1,7 @@
 import { isIP } from "node:net";
 import type { Upstream } from "../config/upstream.ts";
 import { parseJson } from "../core/json.ts";
+import { unbearable } from "../core/structure.ts";
 import type { Call, Client, Listener, RequestHeaders } from "./client.ts";
 import { detect } from "./detect.ts";
 import type { Dialect, Query } from "./dialect.ts";
@@ -129,7 +130,8 @@ export class Server {
               else giveUp();
             },
             end: () => {
-              const json = parseJson(Buffer.concat(chunks).toString("utf8"));
+              const all = Buffer.concat(chunks);
+              const json = unbearable(all) === null ? parseJson(all.toString("utf8")) : undefined;
               done(json === undefined ? null : { status, json });
             },
             lost: () => done(null),

@@ -19,6 +19,16 @@ test("calls that a server gives one number are still two", () => {
   ]);
 });
 
+test("many calls at once are told apart, also where their list was replaced meanwhile", () => {
+  const reply = emptyReply();
+  const piece = (block: number, args: string) => take(reply, { kind: "tool", block, id: `t${block}`, name: "f", args });
+  for (let block = 0; block < 100; block++) piece(block, "[");
+  for (let block = 0; block < 50; block++) piece(block, "1");
+  reply.blocks.splice(0, reply.blocks.length, ...reply.blocks.map((block) => ({ ...block })));
+  for (let block = 0; block < 100; block++) piece(block, "]");
+  expect(reply.blocks.map(({ text }) => text)).toEqual([...Array(50).fill("[1]"), ...Array(50).fill("[]")]);
+});
+
 test("an id that changes from piece to piece makes no new call", () => {
   expect(calls([0, "a", "f", "{"], [0, "b", "", "}"])).toEqual([["a", "f", "{}"]]);
 });

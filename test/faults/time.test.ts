@@ -44,19 +44,19 @@ describe("the deadline", () => {
   it("is one for all attempts and waits", async () => {
     await using up = await startUpstream({ dialect: "vllm" });
     await using proxy = await startProxy(up, {
-      recovery: { retryBackoffSeconds: Array(10).fill(0.1), minAttemptSeconds: 0, deadlineSeconds: 0.35 },
+      recovery: { retryBackoffSeconds: Array(10).fill(0.3), minAttemptSeconds: 0.1, deadlineSeconds: 1.1 },
     });
     up.handle(() => [busy]);
     const plain = await postPlain(`${proxy.url}/chat/completions`, ask);
-    expect(plain.status).toBe(503);
-    // The last answer is relayed once no further wait fits: of ten, three at most do.
+    // The last answer is relayed once no further wait fits, of ten three at most; an attempt under way may be caught by the deadline.
+    expect([503, 504]).toContain(plain.status);
     expect(up.calls.length).toBeLessThanOrEqual(4);
   });
 
   it("does not cut what is flowing, but begins nothing after it", async () => {
     await using up = await startUpstream({ dialect: "vllm" });
-    await using proxy = await startProxy(up, { recovery: { deadlineSeconds: 0.15, minAttemptSeconds: 0 } });
-    up.next(say("one "), wait(250), say("two"), finish("length"), usage(5, 100), done());
+    await using proxy = await startProxy(up, { recovery: { deadlineSeconds: 1, minAttemptSeconds: 0 } });
+    up.next(say("one "), wait(1_300), say("two"), finish("length"), usage(5, 100), done());
     const got = await postStream(`${proxy.url}/chat/completions`, { ...ask, max_tokens: 100 });
     expect(got.text()).toBe("one two");
     expect(got.finish()).toBe("length");
@@ -67,8 +67,8 @@ describe("the deadline", () => {
   it("cuts what is flowing where the client set it, or the config says that it is hard", async () => {
     await using up = await startUpstream({ dialect: "vllm" });
     await using soft = await startProxy(up);
-    await using hard = await startProxy(up, { recovery: { deadlineSeconds: 0.15, deadlineHard: true } });
-    for (const [proxy, header] of [[soft, after(0.15)] as const, [hard, {}] as const]) {
+    await using hard = await startProxy(up, { recovery: { deadlineSeconds: 1, deadlineHard: true } });
+    for (const [proxy, header] of [[soft, after(1)] as const, [hard, {}] as const]) {
       up.next(say("one "), stall());
       const got = await postStream(`${proxy.url}/chat/completions`, ask, header);
       expect(got.text()).toBe("one ");
@@ -82,7 +82,7 @@ describe("the deadline", () => {
     await using up = await startUpstream({ dialect: "vllm" });
     await using proxy = await startProxy(up, { recovery: { onExhausted: "error" } });
     up.next(say("one "), stall());
-    const got = await postStream(`${proxy.url}/chat/completions`, ask, after(0.1));
+    const got = await postStream(`${proxy.url}/chat/completions`, ask, after(1));
     expect(got.finish()).toBe(null);
     expect(got.ended).toBe(true);
     expect(got.chunks.at(-1)).toMatchObject({ error: { code: "deadline_exceeded" } });
@@ -112,19 +112,19 @@ describe("the deadline", () => {
 describe("silence of the upstream", () => {
   it("before the first output is upstream_stalled; comments and a role are no output", async () => {
     await using up = await startUpstream({ dialect: "vllm" });
-    await using proxy = await startProxy(up, { limits: { firstByteSeconds: 0.15 } });
+    await using proxy = await startProxy(up, { limits: { firstByteSeconds: 0.8 } });
     const scripts = [
       [stall()],
       [headers(), stall()],
       [role(), stall()],
-      [comment("a"), wait(60), comment("b"), wait(60), comment("c"), wait(60), comment("d"), stall()],
+      [comment("a"), wait(300), comment("b"), wait(300), comment("c"), wait(300), comment("d"), stall()],
     ];
     for (const script of scripts) {
       up.next(...script);
       const plain = await postPlain(`${proxy.url}/chat/completions`, { ...ask, stream: true });
       expect(plain.status).toBe(504);
       expect(plain.json).toMatchObject({
-        error: { code: "upstream_stalled", lastword: { limit: "firstByteSeconds", seconds: 0.15 } },
+        error: { code: "upstream_stalled", lastword: { limit: "firstByteSeconds", seconds: 0.8 } },
       });
     }
     // A server that is that slow is not asked again.
@@ -143,9 +143,9 @@ describe("silence of the upstream", () => {
         socket.write(answer.slice(sent, sent + 8));
         sent += 8;
         if (sent >= answer.length) clearInterval(timer);
-      }, 25);
+      }, 100);
     });
-    await using proxy = await startProxy(up, { limits: { firstByteSeconds: 0.15, idleSeconds: 0.15 } });
+    await using proxy = await startProxy(up, { limits: { firstByteSeconds: 0.8, idleSeconds: 0.8 } });
     const silent = await postPlain(`${proxy.url}/chat/completions`, ask);
     expect(silent.json).toMatchObject({ error: { code: "upstream_stalled" } });
     const slow = await postPlain(`${proxy.url}/chat/completions`, ask);
@@ -154,7 +154,7 @@ describe("silence of the upstream", () => {
 
   it("within a reply: what was received is gone on with", async () => {
     await using up = await startUpstream({ dialect: "vllm" });
-    await using proxy = await startProxy(up, { limits: { idleSeconds: 0.1 } });
+    await using proxy = await startProxy(up, { limits: { idleSeconds: 0.5 } });
     up.next(say("one "), stall());
     up.next(...reply("two"));
     const got = await postStream(`${proxy.url}/chat/completions`, ask);
@@ -166,8 +166,8 @@ describe("silence of the upstream", () => {
 
   it("B60: comments within a reply are signs of life", async () => {
     await using up = await startUpstream({ dialect: "vllm" });
-    await using proxy = await startProxy(up, { limits: { idleSeconds: 0.15 } });
-    const alive = [comment("x"), wait(60)];
+    await using proxy = await startProxy(up, { limits: { idleSeconds: 0.8 } });
+    const alive = [comment("x"), wait(250)];
     up.next(say("one "), ...alive, ...alive, ...alive, ...alive, ...alive, ...reply("two"));
     expect((await postStream(`${proxy.url}/chat/completions`, ask)).text()).toBe("one two");
     expect(up.calls).toHaveLength(1);

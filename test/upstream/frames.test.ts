@@ -67,7 +67,7 @@ describe("events of a stream", () => {
     const splitter = new EventSplitter(1_000);
     expect(() => {
       for (let i = 0; i < 200; i++) splitter.push(Buffer.from("data: x\n"));
-    }).toThrow(RangeError);
+    }).toThrow("an event larger than 1000 bytes");
   });
 
   it("an event of many small lines costs what its bytes cost", () => {
