@@ -590,11 +590,14 @@ export class Run {
 
   /** The first pass's prompt, as the server counted it, teaches the counter; far below the count, messages were dropped in silence. */
   #learnFromPrompt(reported: number | null): void {
-    const { plan } = this.#job;
-    if (plan.prompt === null || reported === null) return;
-    if (silentlyTruncated(plan.prompt, reported)) {
-      this.#warn("silent_prompt_truncation");
-    } else if (reported > 0) this.#shared.counter.learn(plan.prompt, plan.target, reported);
+    const { plan, wire, ask } = this.#job;
+    const { counter } = this.#shared;
+    if (reported === null || reported <= 0) return;
+    if (plan.prompt === null || plan.prompt.method === "ceiling") {
+      // It was not counted before, for nothing hung on it; a longer one's count may hang on what it teaches.
+      void counter.study(wire.pieces(ask.body), plan.target, reported);
+    } else if (silentlyTruncated(plan.prompt, reported)) this.#warn("silent_prompt_truncation");
+    else counter.learn(plan.prompt, plan.target, reported);
   }
 
   #learnFromCut(verdict: Extract<Verdict, { kind: "cut" }>): void {
