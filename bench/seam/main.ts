@@ -5,6 +5,7 @@ import type { Score } from "./score.ts";
 const CHARACTERS_PER_TOKEN = 4;
 
 const [count = "10000", seed = "1"] = process.argv.slice(2);
+if (!/^\d+$/.test(count) || !/^\d+$/.test(seed)) throw new Error("usage: npm run bench:seam -- [CASES [SEED]]");
 const rows = runBench(Number(count), Number(seed));
 
 const COLUMNS: readonly (readonly [string, (score: Score) => string])[] = [
@@ -65,3 +66,12 @@ function percent(part: number, whole: number): string {
 function mean(sum: number, count: number): string {
   return count === 0 ? "-" : (sum / count).toFixed(1);
 }
+
+/** What may never be: a wrong join, a true text that was removed, a stream that differs from its plain reply, a trusted way that is not exact. */
+const broken = rows.filter(({ group, name, score }) => {
+  if (!WAYS.includes(group)) return false;
+  const trusted = (group === "prefill" || group === "raw") && name === "all";
+  return score.wrong > 0 || score.falseRemovals > 0 || score.unequal > 0 || (trusted && score.exact < score.cases);
+});
+for (const { group, name } of broken) process.stderr.write(`BROKEN: ${group}, ${name}\n`);
+if (broken.length > 0 || rows.every(({ score }) => score.cases === 0)) process.exitCode = 1;
