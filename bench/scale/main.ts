@@ -118,7 +118,8 @@ async function costOfRequests(): Promise<number> {
     }
   }
   const [base] = kinds;
-  console.log(`\nA request with an Idempotency-Key, ${REQUESTS} of each in turn, to the last byte:`);
+  console.log(`\nOne PING to Redis from here: median ${quantile(await pings(), 0.5).toFixed(3)} ms`);
+  console.log(`A request with an Idempotency-Key, ${REQUESTS} of each in turn, to the last byte:`);
   for (const { name, times, cpu, scripts } of kinds) {
     const [quick, middle] = [quantile(times, 0.1), quantile(times, 0.5)];
     const more = `+${(middle - quantile(base?.times ?? [], 0.5)).toFixed(3)} ms, at the 10th percentile +${(quick - quantile(base?.times ?? [], 0.1)).toFixed(3)} ms`;
@@ -126,6 +127,17 @@ async function costOfRequests(): Promise<number> {
     console.log(`  ${name.padEnd(20)} median ${middle.toFixed(3)} ms (${more}), ${spent}`);
   }
   return (kinds[1]?.scripts ?? 0) / REQUESTS;
+}
+
+/** What one way to Redis and back takes on this machine as it is now. */
+async function pings(): Promise<number[]> {
+  const times: number[] = [];
+  for (let i = 0; i < REQUESTS; i++) {
+    const startedAt = performance.now();
+    await redis.ping();
+    times.push(performance.now() - startedAt);
+  }
+  return times;
 }
 
 async function costOfStreams(): Promise<Omit<Costs, "perRequest" | "capacity">> {

@@ -21,16 +21,23 @@ export class Secret {
 
   /** A key for one stream alone, so that no number of streams uses one up. */
   sealFor(stream: string): Seal {
-    return new Seal(Buffer.from(hkdfSync("sha256", this.#key, stream, "entries", 32)));
+    return new Seal(() => Buffer.from(hkdfSync("sha256", this.#key, stream, "entries", 32)));
   }
 }
 
 /** AES-256-GCM over the entries of one stream; `n` is an entry's place in it, so that none can be moved, left out or repeated. */
 export class Seal {
-  readonly #key: Buffer;
+  readonly #make: () => Buffer;
+  #made: Buffer | null = null;
 
-  constructor(key: Buffer) {
-    this.#key = key;
+  /** @param make the key, made when it is first wanted: no request waits for it */
+  constructor(make: () => Buffer) {
+    this.#make = make;
+  }
+
+  get #key(): Buffer {
+    this.#made ??= this.#make();
+    return this.#made;
   }
 
   close(n: number, plain: Buffer): Buffer {

@@ -9,6 +9,7 @@ import { decode, type Entry } from "./entry.ts";
 import { Mirror, type Names, type Place, readersOf } from "./mirror.ts";
 import { AWAY, type Store } from "./redis.ts";
 import { CLAIM, WATCH } from "./scripts.ts";
+import { sleep } from "./sleep.ts";
 
 /** How often within a lease a reader asks after the owner, and so tells it that somebody reads. */
 const WATCHES = 5;
@@ -264,16 +265,6 @@ class Reader {
     else if (entry.kind === "end") this.end = entry.end;
     this.heard?.(entry);
   }
-}
-
-function sleep(ms: number, onWake: (wakes: () => void) => void): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    onWake(() => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });
 }
 
 function put(recording: Recording, { status, headers }: Head, bytes: Buffer): void {

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { Permits } from "../recovery/place.ts";
 import { AWAY, nameFor, type Store } from "./redis.ts";
 import { ENTER, LEAVE, RENEW } from "./scripts.ts";
+import { sleep } from "./sleep.ts";
 
 /** A place whose replica has not been heard of for this long is free again. */
 const PLACE_MS = 15_000;
@@ -29,37 +30,38 @@ export class SharedPermits implements Permits {
   async enter(url: string, most: number, signal: AbortSignal): Promise<() => void> {
     const places = nameFor("places", url);
     const member = `${this.#replica}:${++this.#members}`;
-    for (;;) {
-      let wake: () => void = () => undefined;
-      let news = false;
-      const unsubscribe = this.#store.subscribe(places, () => {
-        news = true;
-        wake();
-      });
-      try {
-        const answer = await this.#store.run(ENTER, [places], [most, member, PLACE_MS]);
-        if (answer === AWAY) return () => undefined;
-        if (answer === 1) return this.#hold(places, member, signal);
-        if (signal.aborted) return () => undefined;
-        if (!news) {
-          await new Promise<void>((resolve) => {
-            const timer = setTimeout(resolve, LOOK_MS * (0.5 + Math.random()));
-            wake = () => {
-              clearTimeout(timer);
-              resolve();
-            };
-            signal.addEventListener("abort", wake, { once: true });
-          });
-        }
-      } finally {
-        unsubscribe();
+    const once = await this.#try(places, most, member, signal);
+    if (once !== null) return once;
+    let wake: () => void = () => undefined;
+    let news = true;
+    const unsubscribe = this.#store.subscribe(places, () => {
+      news = true;
+      wake();
+    });
+    signal.addEventListener("abort", () => wake());
+    try {
+      while (!signal.aborted) {
+        if (!news) await sleep(LOOK_MS * (0.5 + Math.random()), (wakes) => (wake = wakes));
+        news = false;
+        const place = await this.#try(places, most, member, signal);
+        if (place !== null) return place;
       }
+      return () => undefined;
+    } finally {
+      unsubscribe();
     }
   }
 
   /** Places that are still held are given back by running out. */
   close(): void {
     clearInterval(this.#renewal);
+  }
+
+  /** null: all are taken. */
+  async #try(places: string, most: number, member: string, signal: AbortSignal): Promise<(() => void) | null> {
+    const answer = await this.#store.run(ENTER, [places], [most, member, PLACE_MS]);
+    if (answer === AWAY) return () => undefined;
+    return answer === 1 ? this.#hold(places, member, signal) : null;
   }
 
   #hold(places: string, member: string, signal: AbortSignal): () => void {
