@@ -1,4 +1,4 @@
-import type { ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { ERRORS, type Failure } from "../core/error.ts";
 import type { JsonObject } from "../core/json.ts";
 import { DONE, dataEvent, namedEvent } from "../wire/sse.ts";
@@ -9,7 +9,7 @@ interface Shape {
   error(failure: Failure): JsonObject;
 }
 
-/** A typed error as a whole HTTP answer; the connection is closed where the request was not read to its end. */
+/** A typed error as a whole HTTP answer; what has not been read of the request is discarded. */
 export function sendError(
   response: ServerResponse,
   refusal: Failure,
@@ -17,11 +17,10 @@ export function sendError(
   headers: Record<string, string> = {},
 ): void {
   if (response.headersSent || response.destroyed) return;
-  const unread = !response.req.complete;
+  if (!response.req.complete) discardRest(response.req);
   response.writeHead(refusal.status ?? ERRORS[refusal.code].status, {
     "content-type": "application/json",
     ...(refusal.retryAfter === undefined ? {} : { "retry-after": String(refusal.retryAfter) }),
-    ...(unread ? { connection: "close" } : {}),
     ...headers,
   });
   response.end(JSON.stringify(shape.error(refusal)));
@@ -50,4 +49,19 @@ export function sendJson(
 ): void {
   response.writeHead(status, { "content-type": "application/json", ...headers });
   response.end(JSON.stringify(body));
+}
+
+/** How long a client may go on sending what nobody reads. */
+const DISCARD_MS = 2_000;
+
+/**
+ * A connection that is closed while its client still sends is reset, and the answer may be lost with it. So the rest is read and
+ * forgotten, for a while.
+ */
+function discardRest(request: IncomingMessage): void {
+  const { socket } = request;
+  const enough = setTimeout(() => socket.destroy(), DISCARD_MS);
+  enough.unref();
+  request.on("close", () => clearTimeout(enough));
+  request.resume();
 }
