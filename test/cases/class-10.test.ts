@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { asNumber, asObject, type JsonObject } from "../../src/core/json.ts";
 import type { Plain } from "../support/client.ts";
-import { type Call, overflow } from "../support/upstream.ts";
+import { type Call, overflow, promptTokens, reply } from "../support/upstream.ts";
 import { ask, asking, stage, whole, words } from "./stage.ts";
 
 const capOf = (call: Call | undefined) => asNumber(call?.body.max_tokens) ?? 0;
@@ -183,5 +183,19 @@ describe("counting", () => {
     const before = up.calls.length;
     expect((await plain(body)).status).toBe(200);
     expect(up.calls.length - before).toBe(1);
+  });
+
+  it("B82: a model of which nothing is known is not refused what fits, and becomes known by what it serves", async () => {
+    const { up, plain } = await stage({ dialect: "lmstudio", window: 8192, models: ["my-model"] });
+    up.handle((call) => reply("ok", "stop", { prompt: promptTokens("chat", call.body), completion: 1 }));
+    const own = { model: "my-model", max_tokens: 500 };
+    expect((await plain(asking(4000, own))).status).toBe(200);
+    const short = (n: number) => ({
+      ...saying(`The quick brown fox number ${n} jumps over the lazy dog. `.repeat(20)),
+      ...own,
+    });
+    for (let n = 0; n < 8; n++) expect((await plain(short(n))).status).toBe(200);
+    expect((await plain(asking(6000, own))).status).toBe(200);
+    expect((await plain(asking(9000, own))).status).toBe(400);
   });
 });
