@@ -11,6 +11,8 @@ const LEAST_LOOP = 8;
 const LONGEST_LOOP = 200;
 /** New text by which JSON is seen to go on as JSON. */
 const JSON_HEAD = 12;
+/** New text in which the language of prose must be seen where nothing else shows that it goes on. */
+const STRICT_HEAD = 160;
 /** The end of the text that tells its language. */
 const LANGUAGE_TAIL = 1_500;
 
@@ -24,6 +26,7 @@ export class Fresh {
   readonly #copied: string;
   readonly #written: string;
   readonly #tongue: Tongue;
+  readonly #strict: boolean;
   /** The rest of a word that was cut is no word. */
   readonly #fragment: RegExp;
   #json: "unread" | "wrong" | "right";
@@ -31,9 +34,11 @@ export class Fresh {
   /**
    * @param from where in `sent` the model went on
    * @param shown how much of `sent` it was shown
+   * @param strict it wrote nothing again that it was not shown: prose must be seen to go on in its language
    */
-  constructor(sent: string, from: number, shown: number) {
+  constructor(sent: string, from: number, shown: number, strict: boolean) {
     this.#sent = sent;
+    this.#strict = strict;
     this.#copied = inkOf(sent.slice(from, Math.min(shown, from + 2 * LONGEST_LOOP))).text.slice(0, LONGEST_LOOP);
     this.#written = inkOf(sent.slice(Math.max(from, shown))).text;
     this.#tongue = new Tongue(sent.slice(-LANGUAGE_TAIL));
@@ -52,9 +57,16 @@ export class Fresh {
     if (this.#json === "wrong") return "diverged";
     const loop = this.#loops(text, whole);
     if (loop !== "no") return loop === "wait" ? "wait" : "loop";
-    const reading = this.#tongue.reads(text.slice(0, LANGUAGE_HEAD).replace(this.#fragment, ""));
-    if (reading === "other") return "language";
-    return reading === "unknown" && text.length < LANGUAGE_HEAD && !whole ? "wait" : null;
+    return this.#speaks(text, whole);
+  }
+
+  #speaks(text: string, whole: boolean): Discard | "wait" | null {
+    const most = this.#strict && this.#tongue.isProse ? STRICT_HEAD : LANGUAGE_HEAD;
+    const reading = this.#tongue.reads(text.slice(0, most).replace(this.#fragment, ""));
+    if (reading !== "unknown") return reading === "other" ? "language" : null;
+    if (whole) return null;
+    if (text.length < most) return "wait";
+    return most === STRICT_HEAD ? "ambiguous" : null;
   }
 
   #breaksJson(text: string): boolean {

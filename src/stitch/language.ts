@@ -73,6 +73,8 @@ const HEAD = 80;
 const SAME_LETTERS = 6;
 /** Common words, shared ones counting in part, that make a language likely. */
 const SAME_SCORE = 1.5;
+/** And that much more than of any other language. */
+const AHEAD = 1.5;
 /** The same for another one than before. */
 const OTHER_SCORE = 2;
 const OTHER_WORDS = 3;
@@ -135,11 +137,18 @@ export class Tongue {
     if (BY_SCRIPT[script] === undefined)
       return here.letters >= SAME_LETTERS && here.share >= ONE_SCRIPT ? "same" : "unknown";
     const found = wordsOf(head);
-    const [best] = rank(found, script);
-    if (best === undefined || best.score < SAME_SCORE) return "unknown";
-    if (this.#likely.includes(best.language)) return "same";
-    if (head.length < HEAD) return "unknown";
-    return this.#isOther(found, best.language) ? "other" : "same";
+    const ranked = rank(found, script);
+    const own = ranked.find(({ language }) => this.#likely.includes(language))?.score ?? 0;
+    const other = ranked.find(({ language }) => !this.#likely.includes(language));
+    if (own >= SAME_SCORE && own >= AHEAD * (other?.score ?? 0)) return "same";
+    if (head.length < HEAD || other === undefined) return "unknown";
+    if (this.#isOther(found, other.language, own)) return "other";
+    return this.isProse && own < other.score ? "unknown" : "same";
+  }
+
+  /** Written in a language that its common words tell. */
+  get isProse(): boolean {
+    return this.#likely.length > 0;
   }
 
   /** A line of nothing but numbers and signs does not go on in prose. */
@@ -150,11 +159,11 @@ export class Tongue {
   }
 
   /** Another language's words rather than its own; in code, words of a language that it hardly uses. */
-  #isOther(found: readonly string[], language: Language): boolean {
+  #isOther(found: readonly string[], language: Language, own: number): boolean {
     const { script } = this.#script;
     const score = scoreOf(found, script, language);
     if (score < OTHER_SCORE || found.filter((word) => isCommonWord(word, language)).length < OTHER_WORDS) return false;
-    if (this.#likely.length > 0) return this.#likely.every((own) => score >= 2 * scoreOf(found, script, own));
+    if (this.isProse) return score >= 2 * own;
     return this.#words.length >= ENOUGH_WORDS && scoreOf(this.#words, script, language) < HARDLY * this.#words.length;
   }
 }

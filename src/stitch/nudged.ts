@@ -106,7 +106,8 @@ export class NudgedSeam implements Seam {
       if (start === "wait") return HOLD;
       if (start === null)
         return discard(sameSpacing(this.#sent, this.#head, match, this.#straight) ? "diverged" : "ambiguous");
-      this.#joint = { match, start, fresh: new Fresh(this.#sent, match.from, this.#partialEnd) };
+      const strict = this.#straight === this.#sent.length;
+      this.#joint = { match, start, fresh: new Fresh(this.#sent, match.from, this.#partialEnd, strict) };
     }
     const { match, start, fresh } = this.#joint;
     const wrong = fresh.verdict(this.#head.slice(start), whole);
