@@ -4,6 +4,13 @@ import type { Outlet } from "./outlet.ts";
 /** Bytes by which the slowest reader may lag before the run waits for it, once the recording is too long to be kept. */
 const MOST_LAG = 256 * 1024;
 
+/** Bytes that all recordings share. */
+export interface Room {
+  /** Whether there were so many, which are the taker's now. */
+  take(bytes: number): boolean;
+  give(bytes: number): void;
+}
+
 interface Reader {
   readonly response: ServerResponse;
   readonly replayed: boolean;
@@ -15,10 +22,11 @@ interface Reader {
 
 /**
  * The answer of one run, kept from its first byte so that a second request with the same key has it from its start.
- * As long as it is kept the run does not wait for slow readers: its memory is bounded by `maxBytes`. Beyond that it is no recording any
- * more: nothing can be replayed, and the slowest reader holds the run back as on any other request.
+ * As long as it is kept the run does not wait for slow readers. Once there is no more room for it, it is no recording any more: nothing can
+ * be replayed, and the slowest reader holds the run back as on any other request.
  */
 export class Recording implements Outlet {
+  /** Kept, and counted against the room that all recordings share. */
   bytes = 0;
   /** Too long to be replayed. */
   spilled = false;
@@ -27,7 +35,7 @@ export class Recording implements Outlet {
   replayed = false;
   /** Called after each change, for who copies it. */
   onGrowth: (() => void) | null = null;
-  readonly #maxBytes: number;
+  readonly #room: Room;
   readonly #abandoned: (abandoned: boolean) => void;
   readonly #readers = new Set<Reader>();
   #chunks: (Buffer | string)[] = [];
@@ -39,8 +47,8 @@ export class Recording implements Outlet {
   #resume: (() => void) | null = null;
 
   /** `abandoned(true)`: the last reader has left before the end; `abandoned(false)`: one has come. */
-  constructor(maxBytes: number, abandoned: (abandoned: boolean) => void) {
-    this.#maxBytes = maxBytes;
+  constructor(room: Room, abandoned: (abandoned: boolean) => void) {
+    this.#room = room;
     this.#abandoned = abandoned;
   }
 
@@ -99,8 +107,7 @@ export class Recording implements Outlet {
   write(chunk: Buffer | string): boolean {
     if (this.ended) return true;
     this.#chunks.push(chunk);
-    this.bytes += chunk.length;
-    if (this.bytes > this.#maxBytes) this.spilled = true;
+    if (!this.spilled) this.#account(Buffer.byteLength(chunk));
     for (const reader of this.#readers) this.#pump(reader);
     this.onGrowth?.();
     if (!this.spilled) return true;
@@ -117,6 +124,19 @@ export class Recording implements Outlet {
     if (chunk !== undefined) this.write(chunk);
     this.ended = true;
     for (const reader of this.#readers) this.#pump(reader);
+  }
+
+  #account(bytes: number): void {
+    if (this.#room.take(bytes)) this.bytes += bytes;
+    else this.spill();
+  }
+
+  /** It need not be kept any more than its readers want. */
+  spill(): void {
+    if (this.spilled) return;
+    this.spilled = true;
+    this.#room.give(this.bytes);
+    this.bytes = 0;
   }
 
   #attended(): void {

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { RunEnd } from "../recovery/run.ts";
-import { Recording } from "./recording.ts";
+import { Recording, type Room } from "./recording.ts";
 
 export interface ReplayLimits {
   readonly replaySeconds: number;
@@ -43,10 +43,21 @@ interface Entry extends SharedRun {
   expires: NodeJS.Timeout | null;
 }
 
+/** What a recording costs beside its content: keys that never repeat must not cost nothing. */
+const ENTRY_BYTES = 2_048;
+
 /** Runs by caller, route and key. Content stays in memory, bounded in time and bytes, and is nobody's but its caller's. */
 export class Replays {
   readonly #limits: () => ReplayLimits;
   readonly #entries = new Map<string, Entry>();
+  /** Of all recordings together, what each costs beside its content included. */
+  #bytes = 0;
+  readonly #room: Room = {
+    take: (bytes) => this.#take(bytes),
+    give: (bytes) => {
+      this.#bytes -= bytes;
+    },
+  };
 
   constructor(limits: () => ReplayLimits) {
     this.#limits = limits;
@@ -63,6 +74,7 @@ export class Replays {
     this.#drop(id, known);
     const entry = this.#entry(id, bodyHash, claim.revision);
     this.#entries.set(id, entry);
+    this.#bytes += ENTRY_BYTES;
     return { is: "fresh", run: entry };
   }
 
@@ -77,7 +89,7 @@ export class Replays {
     const end = new Promise<RunEnd>((resolve) => {
       settled = resolve;
     });
-    const recording = new Recording(this.#limits().maxReplayBytes, (abandoned) => {
+    const recording = new Recording(this.#room, (abandoned) => {
       if (grace !== null) clearTimeout(grace);
       grace = abandoned ? setTimeout(() => leave(), this.#limits().replayGraceSeconds * 1000) : null;
     });
@@ -109,20 +121,27 @@ export class Replays {
     if (this.#entries.get(id) !== entry) return;
     entry.expires = setTimeout(() => this.#drop(id, entry), this.#limits().replaySeconds * 1000);
     entry.expires.unref();
-    // The oldest finished ones go first.
-    let bytes = [...this.#entries.values()].reduce((sum, one) => sum + one.recording.bytes, 0);
-    for (const [oldest, one] of this.#entries) {
-      if (bytes <= this.#limits().maxReplayBytes) return;
-      if (!one.recording.ended) continue;
-      bytes -= one.recording.bytes;
-      this.#drop(oldest, one);
+  }
+
+  /** The oldest finished ones make room. */
+  #take(bytes: number): boolean {
+    const most = this.#limits().maxReplayBytes;
+    for (const [id, one] of this.#entries) {
+      if (this.#bytes + bytes <= most) break;
+      if (one.expires !== null) this.#drop(id, one);
     }
+    if (this.#bytes + bytes > most) return false;
+    this.#bytes += bytes;
+    return true;
   }
 
   #drop(id: string, entry: Entry | undefined): void {
     if (entry === undefined) return;
     if (entry.expires !== null) clearTimeout(entry.expires);
-    if (this.#entries.get(id) === entry) this.#entries.delete(id);
+    if (this.#entries.get(id) !== entry) return;
+    this.#entries.delete(id);
+    this.#bytes -= ENTRY_BYTES;
+    entry.recording.spill();
   }
 }
 

@@ -82,4 +82,37 @@ describe("idempotent replay", () => {
     expect(await up.calls[0]?.ended).toBe("aborted");
     expect(await proxy.finished()).toMatchObject({ outcome: "canceled" });
   });
+
+  it("all runs share one room: what does not fit is no recording, and the oldest finished one goes first", async () => {
+    await using up = await startUpstream({ dialect: "vllm" });
+    await using proxy = await startProxy(up, { limits: { maxReplayBytes: 300_000 } });
+    const url = `${proxy.url}/chat/completions`;
+    const named = (name: string) => ({ "idempotency-key": name });
+    const big = "x".repeat(200_000);
+    up.handle((_call, n) => reply(`${n}: ${big}`));
+    const replayed = async (name: string) => (await postPlain(url, ask, named(name))).headers["x-lastword-replayed"];
+
+    up.next(say(big), pause(), finish("stop"), done());
+    const running = startStream(url, ask, named("running"));
+    await running.until("xxx");
+    expect(await replayed("second")).toBeUndefined();
+    expect(await replayed("second")).toBeUndefined();
+    up.release();
+    expect((await running.done).text()).toBe(big);
+    expect((await startStream(url, ask, named("running")).done).headers["x-lastword-replayed"]).toBe("1");
+    // The finished one makes room for the next.
+    expect(await replayed("third")).toBeUndefined();
+    expect(await replayed("third")).toBe("1");
+    expect((await startStream(url, ask, named("running")).done).headers["x-lastword-replayed"]).toBeUndefined();
+  });
+
+  it("keys that never repeat do not cost nothing", async () => {
+    await using up = await startUpstream({ dialect: "vllm" });
+    await using proxy = await startProxy(up, { limits: { maxReplayBytes: 50_000 } });
+    up.handle(() => reply("a"));
+    const send = (n: number) => postPlain(`${proxy.url}/chat/completions`, ask, { "idempotency-key": `k${n}` });
+    for (let n = 0; n < 40; n++) await send(n);
+    expect((await send(39)).headers["x-lastword-replayed"]).toBe("1");
+    expect((await send(0)).headers["x-lastword-replayed"]).toBeUndefined();
+  });
 });
