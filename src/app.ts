@@ -83,9 +83,12 @@ const OTHER = Symbol("not a full wire");
 /** Who may call, and what: null where the request was answered here. */
 function admitted(services: Services, request: IncomingMessage, response: ServerResponse): Wire | typeof OTHER | null {
   const guard = services.guard();
-  const path = cleanPath(request.url ?? "/");
+  const target = request.url ?? "/";
+  // What is spelled as a wire's own path needs no cleaning.
+  const spelled = wireAt(target);
+  const path = spelled === null ? cleanPath(target) : target;
   const method = request.method ?? "GET";
-  const wire = path === null || method !== "POST" ? null : wireAt(path);
+  const wire = path === null || method !== "POST" ? null : (spelled ?? wireAt(path));
   const shape = wire ?? (path === null ? openAiShape : shapeAt(path));
   if (path === null) {
     sendError(response, failure("not_found", "There is nothing at this path."), shape);

@@ -68,8 +68,12 @@ export interface Counter {
   count(pieces: readonly Piece[], target: Target): Count | Promise<Count>;
   /** An upstream has reported (or counted) the tokens of a counted prompt, cached ones included. */
   learn(count: Count, target: Target, reported: number): void;
-  /** The same of a prompt that was not counted, since its length had proved that it fits. Teaches little once enough is known, and then costs nothing. */
-  study(pieces: readonly Piece[], target: Target, reported: number): Promise<void>;
+  /**
+   * The same of a prompt that was not counted, since its length had proved that it fits. The first ones of a model teach; all later ones
+   * and large ones are not even looked at, nor is any before a count was needed: a tokenizer that nobody else wants would cost more memory
+   * than all the rest.
+   */
+  study(pieces: () => readonly Piece[], target: Target, reported: number): Promise<void>;
   /** What was learned, for `/status`, saving and sharing. */
   calibration(upstream: string, model: string): Calibration | null;
   restore(upstream: string, model: string, calibration: Calibration): void;
@@ -84,6 +88,8 @@ const MOST_MISSES = 2;
 
 /** Replies after which prompts that need no count are not read for the sake of learning. */
 const ENOUGH = 64;
+/** Bytes of the largest that is. */
+const MOST_STUDIED = 65_536;
 
 /** The first `piece` pieces are a prompt that is known to cost `tokens`. */
 interface Anchor {
@@ -95,6 +101,8 @@ const NO_ANCHOR: Anchor = { piece: 0, tokens: 0 };
 interface Known {
   calibration: Calibration;
   misses: number;
+  /** Prompts read for the sake of learning. */
+  studied: number;
 }
 
 /** An upper limit in the shape of a count. */
@@ -112,9 +120,11 @@ export function ceilingCount(pieces: readonly Piece[], target: Target): Count {
 export function createCounter(measure: Measurer): Counter {
   const models = new Map<string, Known>();
   const anchors = new Anchors();
+  let needed = false;
 
   const counter: Counter = {
     count(pieces, target) {
+      needed = true;
       const family = familyOf(target.model);
       const measured = measure(family.encoding, pieces.map(textOf));
       return measured instanceof Promise
@@ -144,8 +154,11 @@ export function createCounter(measure: Measurer): Counter {
     },
 
     async study(pieces, target, reported) {
-      const replies = counter.calibration(target.upstream, target.model)?.replies ?? 0;
-      if (replies < ENOUGH) counter.learn(await counter.count(pieces, target), target, reported);
+      if (!needed) return;
+      const known = knownOf(target.upstream, target.model);
+      if (Math.max(known.studied, known.calibration.replies) >= ENOUGH || target.bodyBytes > MOST_STUDIED) return;
+      known.studied++;
+      counter.learn(await counter.count(pieces(), target), target, reported);
     },
 
     calibration: (upstream, model) => models.get(keyOf(upstream, model))?.calibration ?? null,
@@ -157,7 +170,7 @@ export function createCounter(measure: Measurer): Counter {
 
   function knownOf(upstream: string, model: string): Known {
     const key = keyOf(upstream, model);
-    const known = models.get(key) ?? { calibration: startOf(familyOf(model)), misses: 0 };
+    const known = models.get(key) ?? { calibration: startOf(familyOf(model)), misses: 0, studied: 0 };
     models.delete(key);
     if (models.size >= MOST_MODELS) {
       const oldest = models.keys().next();

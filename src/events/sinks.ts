@@ -13,25 +13,46 @@ export function stderrSink(): LogSink {
 /** A terminal that was closed or a disk that is full costs the log, not the proxy. */
 function ignore(): void {}
 
-/** One JSON object a line: `time`, `level`, `msg`, then the fields. Written without blocking the event loop. */
+/** Lines are gathered for so long: a write for each would cost as much as answering a small request. */
+const GATHER_MS = 50;
+/** Characters that are written without waiting for more. */
+const GATHER_LENGTH = 8_192;
+/** Bytes that wait for a reader who has stopped reading; further lines are lost. */
+const MOST_WAITING = 8 * 1024 * 1024;
+
+/** One JSON object a line: `level`, `time`, the fields, `msg`. Written without blocking the event loop; errors at once, all else soon. */
 export async function jsonSink(fd: number): Promise<LogSink> {
   // Its default export: a bundle that imports CommonJS late has no named ones.
-  const { default: pino } = await import("pino");
-  const destination = pino.destination({ fd, sync: false });
+  const { default: SonicBoom } = await import("sonic-boom");
+  const destination = new SonicBoom({ fd, sync: false, maxLength: MOST_WAITING });
   destination.on("error", ignore);
-  const logger = pino(
-    {
-      level: "debug",
-      base: null,
-      timestamp: pino.stdTimeFunctions.isoTime,
-      formatters: { level: (level) => ({ level }) },
-    },
-    destination,
-  );
+  let gathered = "";
+  let timer: NodeJS.Timeout | null = null;
+
+  function flush(): void {
+    if (timer !== null) clearTimeout(timer);
+    timer = null;
+    if (gathered !== "") destination.write(gathered);
+    gathered = "";
+  }
+
   return {
-    write: (level, message, fields) => logger[level](fields, message),
-    close: () => destination.flushSync(),
+    write(level, message, fields) {
+      gathered += jsonLine(level, message, fields);
+      if (level === "error" || gathered.length >= GATHER_LENGTH) flush();
+      else timer ??= setTimeout(flush, GATHER_MS);
+    },
+    close() {
+      flush();
+      destination.flushSync();
+    },
   };
+}
+
+function jsonLine(...[level, message, fields]: Parameters<LogSink["write"]>): string {
+  const own = JSON.stringify(fields).slice(1, -1);
+  const time = new Date().toISOString();
+  return `{"level":"${level}","time":"${time}",${own === "" ? "" : `${own},`}"msg":${JSON.stringify(message)}}\n`;
 }
 
 /** A sink that is made with its first line. */

@@ -33,8 +33,17 @@ export function createGuard(listen: Config["listen"]): Guard {
   const hosts = listen.allowedHosts.map((host) => bareHost(host) ?? host.toLowerCase());
   const origins = new Set(listen.allowedOrigins);
 
+  /** The host that was allowed last: nearly always it is named again. */
+  let known = "";
+
   function hostAllowed(host: string): boolean {
-    const name = bareHost(host);
+    if (host === known) return true;
+    const allowed = isAllowed(bareHost(host));
+    if (allowed) known = host;
+    return allowed;
+  }
+
+  function isAllowed(name: string | null): boolean {
     if (name === null) return false;
     // Names that no foreign DNS can give out cannot be used for rebinding.
     if (isLoopback(name) || name.endsWith(".localhost")) return true;

@@ -17,15 +17,9 @@ export interface Outlet {
 /** A client's own response. */
 export class SocketOutlet implements Outlet {
   readonly #response: ServerResponse;
-  #resume: (() => void) | null = null;
 
   constructor(response: ServerResponse) {
     this.#response = response;
-    response.on("drain", () => {
-      const resume = this.#resume;
-      this.#resume = null;
-      resume?.();
-    });
   }
 
   get committed(): boolean {
@@ -42,7 +36,7 @@ export class SocketOutlet implements Outlet {
   }
 
   onDrain(resume: () => void): void {
-    this.#resume = resume;
+    this.#response.once("drain", resume);
   }
 
   end(chunk?: Buffer | string): void {

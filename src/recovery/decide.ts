@@ -40,7 +40,7 @@ export function decide(
 ): { readonly state: State; readonly action: Action } {
   switch (end.on) {
     case "whole":
-      return { state: before, action: { do: "deliver", outcome: before.cause === null ? "complete" : "healed" } };
+      return { state: before, action: deliver(before) };
     case "malformed":
       return malformed(before, facts, policy);
     case "cut":
@@ -65,6 +65,12 @@ export function decide(
 }
 
 type Decision = { readonly state: State; readonly action: Action };
+
+/** What a whole reply leaves to do, for which nothing else need be known. */
+export function deliver({ cause }: State): Action {
+  return { do: "deliver", outcome: cause === null ? "complete" : "healed" };
+}
+
 type Cut = Extract<PassEnd, { on: "cut" }>;
 
 function malformed(before: State, facts: Facts, policy: RecoveryPolicy): Decision {

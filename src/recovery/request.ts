@@ -1,4 +1,3 @@
-import type { Ask } from "../core/ask.ts";
 import type { JsonObject } from "../core/json.ts";
 import { type Block, type Reply, textOf } from "../core/reply.ts";
 import type { Discard, Seam } from "../stitch/seam.ts";
@@ -45,6 +44,42 @@ export interface Before {
   readonly after: Discard | null;
   /** Number of this pass, from 1. */
   readonly pass: number;
+}
+
+/** The client's own bytes, where a pass changes nothing of them, or only asks for usage; null: they must be written anew. */
+export function asItCame(job: Job, send: Send, lessons: Lessons, corrections: Corrections): PassRequest | null {
+  const { ask, wire, plan, bytes } = job;
+  if ((send.strategy !== "first" && send.strategy !== "retry") || send.hint !== null || send.effort !== null)
+    return null;
+  if (!ask.verbatim || plan.thinkingBudget !== null) return null;
+  if (capOf(job, send, corrections, lessons.capField) !== null) return null;
+  const usage = wantsUsage(job, lessons);
+  if (usage && ask.body.stream_options !== undefined) return null;
+  return {
+    wire,
+    path: `${job.server.v1}${wire.path}`,
+    body: usage ? withUsage(bytes) : bytes,
+    cap: ask.cap?.tokens ?? null,
+    added: usage ? USAGE_FIELDS : NONE,
+    effort: false,
+    dropUsage: usage,
+    raw: false,
+    seam: null,
+    channel: "text",
+    ears: null,
+    calls: NONE,
+    unproven: false,
+  };
+}
+
+const NONE: readonly never[] = [];
+const USAGE_FIELDS = ["stream_options"];
+const ASKS_USAGE = Buffer.from('"stream_options":{"include_usage":true},');
+
+/** The JSON of an object that has fields, with one more in front. */
+function withUsage(json: Buffer): Buffer {
+  const begin = json.indexOf("{") + 1;
+  return Buffer.concat([json.subarray(0, begin), ASKS_USAGE, json.subarray(begin)]);
 }
 
 /** Builds the request of a pass from the untouched first ask. null: it cannot be made, for the server does not render what it needs. */
@@ -99,7 +134,7 @@ export async function passRequest(job: Job, send: Send, before: Before): Promise
     ...common,
     wire,
     path: join.path ?? `${job.server.v1}${wire.path}`,
-    body: isUntouched(ask, compose) ? job.bytes : JSON.stringify(wire.compose(ask, compose)),
+    body: JSON.stringify(wire.compose(ask, compose)),
     added: own,
     effort: effort !== null,
     dropUsage: usage,
@@ -140,11 +175,6 @@ function wantsUsage({ ask, heal, dialect, wire }: Job, lessons: Lessons): boolea
   const has = wire.name === "chat" || wire.name === "completions";
   const takes = dialect.usageOption && !lessons.optionsRefused.includes("stream_options");
   return ask.stream && heal && !ask.wantsUsage && has && takes;
-}
-
-function isUntouched({ verbatim }: Ask, { cap, thinkingBudget, how, set, without }: Compose): boolean {
-  const patched = cap !== null || thinkingBudget !== null || how !== "asked" || without.length > 0;
-  return verbatim && !patched && Object.keys(set).length === 0;
 }
 
 /** The cap as it is sent: the client's own field, unless the server is known not to read it. */

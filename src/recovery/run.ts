@@ -5,12 +5,14 @@ import type { Attempt, AttemptResult, Cause, Outcome, Warning } from "../core/cu
 import { type Failure, failure, outcomeOf, Refused } from "../core/error.ts";
 import type { Fault } from "../core/part.ts";
 import { type Block, callsOf, type Reply, reasoningOf, textOf } from "../core/reply.ts";
+import type { Live } from "../events/event.ts";
 import { shapeOf } from "../stitch/json.ts";
 import { isLoop } from "../stitch/repetition.ts";
 import type { Discard } from "../stitch/seam.ts";
 import { lossFailure } from "../upstream/loss.ts";
+import { retryAfterSeconds } from "../upstream/retry-after.ts";
 import type { Report } from "../wire/wire.ts";
-import { decide, waysOf } from "./decide.ts";
+import { decide, deliver, waysOf } from "./decide.ts";
 import { Draft, type PassReader, type Told } from "./draft.ts";
 import { type PassFacts, verdictOf } from "./evidence.ts";
 import { deadlineFailure, overflowFailure, stallFailure } from "./failures.ts";
@@ -18,11 +20,23 @@ import type { Job, Shared } from "./job.ts";
 import { Joiner, regrown } from "./joiner.ts";
 import { type Corrections, learn, type Relay } from "./learn.ts";
 import { rendersRaw } from "./raw/resume.ts";
-import { type PassRequest, passRequest, resumeKey } from "./request.ts";
-import { begin, type Facts, isWholeTurn, type PassEnd, type Send, type State, type Step, type Where } from "./state.ts";
+import { asItCame, type PassRequest, passRequest, resumeKey } from "./request.ts";
+import {
+  type Action,
+  begin,
+  type Facts,
+  isWholeTurn,
+  type PassEnd,
+  type Send,
+  type Sending,
+  type State,
+  type Step,
+  type Way,
+  type Where,
+} from "./state.ts";
 import { Teller } from "./teller.ts";
 import { openThought, thinkState } from "./think.ts";
-import { type Headers, type Landing, Transport } from "./transport.ts";
+import { type Headers, type Landing, type Reader, Transport } from "./transport.ts";
 import { billed, isEstimated, joinedUsage, type Spent } from "./usage.ts";
 import type { Verdict } from "./verdict.ts";
 
@@ -52,7 +66,7 @@ export class Run {
   readonly #shown: Buffer | null;
   readonly #teller: Teller;
   readonly #draft: Draft;
-  readonly #corrections: Corrections = { mostCap: null, capField: null, prompt: null, window: null };
+  readonly #corrections: Corrections = { ...UNCORRECTED };
   #state: State;
   /** Why the last answer to a nudge could not be joined. */
   #discarded: Discard | null = null;
@@ -78,11 +92,8 @@ export class Run {
     this.#draft = new Draft(job, voice, this.#teller);
     this.#draft.onSaid = () => this.#joined();
     if (job.plan.compacted !== null) this.#warn("compacted");
-    const resumes = this.#lessons.resumes[resumeKey(job)];
-    const prefill = this.#resume !== null && resumes !== "refused" && resumes !== "ignored";
-    const ways = waysOf(job.policy.continue, { prefill, raw: rendersRaw(job) });
     const asked = job.ask.cap?.tokens ?? null;
-    this.#state = begin(asked, job.plan.cap?.tokens ?? asked, ways);
+    this.#state = begin(asked, job.plan.cap?.tokens ?? asked, NOT_ASKED);
   }
 
   /** Ends the request from outside and at once: with nothing more where the client has left, else as honestly as may be. */
@@ -108,8 +119,7 @@ export class Run {
   }
 
   async #passes(): Promise<RunEnd> {
-    const policy = { ...this.#job.policy, maxAttempts: this.#job.maxAttempts };
-    let action: ReturnType<typeof decide>["action"] = { do: "send", ...this.#state, waitSeconds: 0 };
+    let action: Action = { do: "send", ...this.#state, waitSeconds: 0 };
     const taken = this.#shown === null ? null : this.#takeUp(this.#shown);
     if (taken !== null && "outcome" in taken) return taken;
     let end = taken;
@@ -117,9 +127,8 @@ export class Run {
       end ??= await this.#pass(action);
       if (end === null) return { outcome: "canceled", cause: this.#state.cause, code: null };
       if (!this.#job.heal) return this.#passOn(end);
-      const next = decide(this.#state, end, this.#facts(), policy);
-      this.#state = next.state;
-      action = next.action;
+      if (end.on === "whole") action = deliver(this.#state);
+      else action = (end.on === "unbegun" && end.transient ? await this.#move(action) : null) ?? this.#decide(end);
       end = null;
     }
     switch (action.do) {
@@ -137,6 +146,43 @@ export class Run {
       default:
         return action satisfies never;
     }
+  }
+
+  /** No reply began here: the same pass where else the model is served; null: nowhere. What was shown is gone on with there. */
+  async #move(sent: Send): Promise<Send | null> {
+    const next = this.#job.elsewhere === null ? null : await this.#job.elsewhere();
+    if (next === null || this.#left) return null;
+    this.#job = next;
+    this.#draft.moved(next);
+    this.#teller.moved(next);
+    this.#relay = null;
+    Object.assign(this.#corrections, UNCORRECTED);
+    const ways = this.#ways();
+    const { strategy, cap } = sent;
+    const began = strategy !== "first" && strategy !== "retry";
+    const moved: Sending = {
+      ...sent,
+      strategy: !began ? "retry" : isWholeTurn(sent) || strategy === "parts" ? strategy : (ways[0] ?? "nudge"),
+      cap: began ? cap : (next.plan.cap?.tokens ?? next.ask.cap?.tokens ?? null),
+    };
+    this.#state = { ...this.#state, ...moved, ways };
+    return { ...moved, do: "send", waitSeconds: 0 };
+  }
+
+  /** Most replies are whole: ways to go on, policy and facts are looked up where one is not. */
+  #decide(end: PassEnd): Action {
+    if (this.#state.ways === NOT_ASKED) this.#state = { ...this.#state, ways: this.#ways() };
+    const policy = { ...this.#job.policy, maxAttempts: this.#job.maxAttempts };
+    const { state, action } = decide(this.#state, end, this.#facts(), policy);
+    this.#state = state;
+    return action;
+  }
+
+  #ways(): readonly Way[] {
+    const job = this.#job;
+    const resumes = this.#lessons.resumes[resumeKey(job)];
+    const prefill = this.#resume !== null && resumes !== "refused" && resumes !== "ignored";
+    return waysOf(job.policy.continue, { prefill, raw: rendersRaw(job) });
   }
 
   /** What another replica has shown is a first pass that broke, or all of the reply; null: there was no output in it. */
@@ -186,28 +232,24 @@ export class Run {
     const joins = this.#draft.keep(send);
     this.#superseded(send, joins, calls);
     const attempt = job.live.attempts.length + 1;
-    const request = await passRequest(job, send, {
-      lessons: this.#lessons,
-      corrections: this.#corrections,
-      known: this.#draft.known,
-      calls,
-      after: this.#discarded,
-      pass: attempt,
-    });
+    const request =
+      asItCame(job, send, this.#lessons, this.#corrections) ??
+      (await passRequest(job, send, {
+        lessons: this.#lessons,
+        corrections: this.#corrections,
+        known: this.#draft.known,
+        calls,
+        after: this.#discarded,
+        pass: attempt,
+      }));
     if (this.#left) return null;
     if (this.#stopped !== null) return { on: "timeout", failure: this.#stopped };
     if (request === null) return { on: "unable" };
-    this.#state = { ...this.#state, cap: request.cap };
+    if (this.#state.cap !== request.cap) this.#state = { ...this.#state, cap: request.cap };
     job.live.capSent = request.cap;
     job.live.phase = joins ? "joining" : "asking";
-    const of = { id: job.id, model: job.model, attempt };
-    this.#emit({
-      type: "attempt_started",
-      ...of,
-      strategy,
-      cap: request.cap,
-      upstream: job.server.name,
-    });
+    const { id, model } = job;
+    this.#emit({ type: "attempt_started", id, model, attempt, strategy, cap: request.cap, upstream: job.server.name });
     const startedAt = performance.now();
     const over = (ended: boolean) => this.#transport?.stop(ended);
     const reader = joins ? this.#draft.joiner(send, request, attempt, over) : this.#draft.forward(request, over);
@@ -226,7 +268,7 @@ export class Run {
       result: resultOf(end),
     };
     job.live.attempts.push(facts);
-    this.#emit({ type: "attempt_ended", ...of, facts, cause: end?.on === "cut" ? end.cause : null });
+    this.#emit({ type: "attempt_ended", id, model, attempt, facts, cause: end?.on === "cut" ? end.cause : null });
     return this.#left ? null : end;
   }
 
@@ -267,23 +309,11 @@ export class Run {
         this.#landed = null;
         resolve(landing);
       };
-      const transport = new Transport(
-        {
-          opened: (received) => this.#draft.heard(received),
-          raw: (chunk) => reader.raw(chunk),
-          run: (events, head) => {
-            live.bytes += events.length;
-            live.tokens += 1;
-            reader.run(events, head);
-            if (reader.started && live.phase !== "flowing") this.#flows(first);
-          },
-          get started() {
-            return reader.started;
-          },
-        },
-        limits,
-        (landing) => this.#landed?.(landing),
-      );
+      const watch = new Watch(reader, live, {
+        opened: (received) => this.#draft.heard(received),
+        flows: () => this.#flows(first),
+      });
+      const transport = new Transport(watch, limits, (landing) => this.#landed?.(landing));
       this.#transport = transport;
       transport.start(server, request.path + search, first ? [...headers, ...firstOnly] : headers, request.body);
     });
@@ -307,6 +337,7 @@ export class Run {
 
   async #judge(send: Send, request: PassRequest, reader: PassReader, landing: Landing): Promise<PassEnd> {
     const job = this.#job;
+    this.#noteHealth(reader, landing);
     switch (landing.kind) {
       case "refused":
         return this.#refused(send, request, landing.fault, landing.headers);
@@ -342,6 +373,20 @@ export class Run {
       default:
         return landing satisfies never;
     }
+  }
+
+  /** What the landing shows of the server, for those who may choose another. */
+  #noteHealth(reader: PassReader, landing: Landing): void {
+    const { health } = this.#job.server;
+    const now = performance.now();
+    if (landing.kind === "refused") {
+      const { fault, headers } = landing;
+      if (fault.status >= 500) health.failed(now, false);
+      else if (fault.status !== 429) health.worked();
+      else health.limited(now, retryAfterSeconds(headers, fault.message, Date.now()) ?? 0);
+    } else if (landing.kind === "streamed" || landing.kind === "plain") health.worked();
+    else if (landing.kind === "lost" || landing.kind === "garbled" || landing.kind === "stalled")
+      health.failed(now, !reader.started && landing.kind === "lost" && landing.loss.kind === "unreachable");
   }
 
   #refused(send: Send, request: PassRequest, fault: Fault, headers: Headers): PassEnd {
@@ -595,7 +640,7 @@ export class Run {
     if (reported === null || reported <= 0) return;
     if (plan.prompt === null || plan.prompt.method === "ceiling") {
       // It was not counted before, for nothing hung on it; a longer one's count may hang on what it teaches.
-      void counter.study(wire.pieces(ask.body), plan.target, reported);
+      void counter.study(() => wire.pieces(ask.body), plan.target, reported);
     } else if (silentlyTruncated(plan.prompt, reported)) this.#warn("silent_prompt_truncation");
     else counter.learn(plan.prompt, plan.target, reported);
   }
@@ -798,7 +843,43 @@ export class Run {
   }
 }
 
+const UNCORRECTED: Corrections = { mostCap: null, capField: null, prompt: null, window: null };
 const WHOLE: Verdict = { kind: "whole", odd: null };
+/** Nobody had to know yet how a cut reply would be gone on with. */
+const NOT_ASKED: readonly Way[] = [];
+
+/** Hears a pass for its reader, and keeps the request's live numbers. */
+class Watch implements Reader {
+  readonly #reader: PassReader;
+  readonly #live: Live;
+  readonly #tell: { opened(headers: Headers): void; flows(): void };
+
+  constructor(reader: PassReader, live: Live, tell: { opened(headers: Headers): void; flows(): void }) {
+    this.#reader = reader;
+    this.#live = live;
+    this.#tell = tell;
+  }
+
+  get started(): boolean {
+    return this.#reader.started;
+  }
+
+  opened(headers: Headers): void {
+    this.#tell.opened(headers);
+  }
+
+  raw(chunk: Buffer): void {
+    this.#reader.raw(chunk);
+  }
+
+  run(events: Buffer, first: boolean): void {
+    const live = this.#live;
+    live.bytes += events.length;
+    live.tokens += 1;
+    this.#reader.run(events, first);
+    if (this.#reader.started && live.phase !== "flowing") this.#tell.flows();
+  }
+}
 
 function resultOf(end: PassEnd | null): AttemptResult {
   switch (end?.on) {

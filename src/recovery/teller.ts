@@ -18,7 +18,7 @@ const RELAYED =
 
 /** What the client is told over HTTP: when the status goes out, heartbeats, back-pressure, and how it ends. */
 export class Teller {
-  readonly #job: Job;
+  #job: Job;
   readonly #voice: Voice;
   readonly #flow: { pause(): void; resume(): void };
   #upstreamHeaders: Headers = {};
@@ -36,6 +36,12 @@ export class Teller {
       const form = heartbeat;
       this.#beat = setTimeout(() => this.#heartbeat(form), heartbeatSeconds * 1000);
     }
+  }
+
+  /** The next pass is made elsewhere. */
+  moved(job: Job): void {
+    this.#job = job;
+    this.#upstreamHeaders = {};
   }
 
   /** The status is out. */
@@ -75,15 +81,13 @@ export class Teller {
     facts: { outcome: string; attempts: number; cause: string | null },
   ): void {
     this.close();
-    const out: OutgoingHttpHeaders = {
-      ...responseHeaders(headers, true),
-      "content-type":
-        headers["content-type"] !== undefined && Buffer.isBuffer(body) ? headers["content-type"] : "application/json",
-      ...this.#job.replyHeaders,
-      "x-lastword-outcome": facts.outcome,
-      "x-lastword-attempts": String(facts.attempts),
-      "content-length": Buffer.byteLength(body),
-    };
+    const out: OutgoingHttpHeaders = responseHeaders(headers, true);
+    if (!Buffer.isBuffer(body)) out["content-type"] = "application/json";
+    else out["content-type"] ??= "application/json";
+    Object.assign(out, this.#job.replyHeaders);
+    out["x-lastword-outcome"] = facts.outcome;
+    out["x-lastword-attempts"] = String(facts.attempts);
+    out["content-length"] = Buffer.byteLength(body);
     if (facts.cause !== null) out["x-lastword-cause"] = facts.cause;
     this.#job.outlet.head(200, out);
     this.#job.outlet.end(body);
@@ -131,11 +135,8 @@ export class Teller {
 
   #commit(): void {
     if (this.committed) return;
-    this.#job.outlet.head(200, {
-      ...responseHeaders(this.#upstreamHeaders, true),
-      ...STREAM_HEADERS,
-      ...this.#job.replyHeaders,
-    });
+    const out = responseHeaders(this.#upstreamHeaders, true);
+    this.#job.outlet.head(200, Object.assign(out, STREAM_HEADERS, this.#job.replyHeaders));
   }
 
   #heartbeat(form: "comment" | "empty-delta"): void {

@@ -140,8 +140,24 @@ describe("from the usage of replies", () => {
 
   test("prompts that were not counted teach too, until enough is known", async () => {
     const counter = createCounter(measure);
-    for (const request of REQUESTS.slice(0, 90)) await counter.study(request.pieces, target(request), request.truth);
+    const [first, ...more] = REQUESTS.slice(0, 90);
+    if (first === undefined) throw new Error("no request");
+    await counter.count(first.pieces, target(first));
+    for (const request of more) await counter.study(() => request.pieces, target(request), request.truth);
     expect(counter.calibration("u", "m")?.replies).toBe(64);
+  });
+
+  test("a prompt that was not counted is not read where none ever was, nor where it is large", async () => {
+    const counter = createCounter(measure);
+    const [request] = REQUESTS;
+    if (request === undefined) throw new Error("no request");
+    const unread = () => {
+      throw new Error("it was read");
+    };
+    await counter.study(unread, target(request), request.truth);
+    await counter.count(request.pieces, target(request));
+    await counter.study(unread, { ...target(request), bodyBytes: 1_000_000 }, request.truth);
+    await expect(counter.study(unread, target(request), request.truth)).rejects.toThrow("it was read");
   });
 
   test("upstreams and models are told apart", async () => {

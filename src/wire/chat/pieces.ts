@@ -18,6 +18,7 @@ export function pieces(body: JsonObject): Piece[] {
 
 function ofMessage(message: JsonObject): Piece[] {
   const role = asString(message.role) ?? "";
+  if (typeof message.content === "string" && saysNoMore(message)) return [opens(role), text(role, message.content)];
   const before = [asString(message.name) ?? "", reasoningIn(message)].filter((one) => one !== "");
   return [
     opens(role),
@@ -27,6 +28,12 @@ function ofMessage(message: JsonObject): Piece[] {
     ...asArray(message.tool_calls).flatMap((call) => ofCall(asObject(call)?.function ?? asObject(call)?.custom)),
     ...ofCall(message.function_call),
   ];
+}
+
+/** Of nearly every message there is nothing but its role and content. */
+function saysNoMore(message: JsonObject): boolean {
+  for (const field in message) if (field !== "role" && field !== "content") return false;
+  return true;
 }
 
 function ofContent(role: string, content: Json | undefined): Piece[] {
