@@ -1,11 +1,21 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
+import { Bytes } from "../core/bytes.ts";
 import { Left } from "../core/error.ts";
 import type { Call } from "../upstream/client.ts";
 import { lossFailure } from "../upstream/loss.ts";
+import { withoutSecrets } from "../upstream/quoted.ts";
 import { shapeAt } from "../wire/index.ts";
 import { credentials, requestHeaders, responseHeaders } from "./headers.ts";
 import { sendError } from "./respond.ts";
 import { type Routes, type Target, targetOf } from "./target.ts";
+
+/** An error that may quote the upstream's key, until it has come as a whole, or is longer than errors are. */
+interface Held {
+  readonly status: number;
+  readonly headers: OutgoingHttpHeaders;
+  readonly body: Bytes;
+}
+const MOST_ERROR_BYTES = 1024 * 1024;
 
 /** What passing on needs of the services. */
 interface Sources extends Routes {
@@ -14,7 +24,8 @@ interface Sources extends Routes {
 
 /**
  * Hands a request on byte for byte, streamed both ways, each side held back by the other, trailers included.
- * No limit of size or time: uploads and downloads take what they take; a client that leaves ends the upstream's work.
+ * No limit of size or time: uploads and downloads take what they take; a client that leaves ends the upstream's work. Only an error is read
+ * before it goes on, since it may quote the upstream's key.
  */
 export async function passThrough(sources: Sources, request: IncomingMessage, response: ServerResponse): Promise<void> {
   try {
@@ -37,6 +48,13 @@ function handOn(
   const sent = [...requestHeaders(request.headers, false), ...headers];
   return new Promise((resolve) => {
     let call: Call | null = null;
+    let held: Held | null = null;
+    /** Begins the answer with what was held of an error. */
+    const release = ({ status, headers, body }: Held): Buffer => {
+      held = null;
+      response.writeHead(status, headers);
+      return Buffer.from(withoutSecrets(body.take().toString("latin1"), server.secrets), "latin1");
+    };
     response.on("close", () => {
       call?.abort();
       resolve();
@@ -45,16 +63,25 @@ function handOn(
       head(status, received) {
         const out = responseHeaders(received, false);
         if (received.trailer !== undefined) out.trailer = received.trailer;
-        response.writeHead(status, { ...out, ...own });
+        const headers: OutgoingHttpHeaders = { ...out, ...own };
+        if (status >= 400 && request.method !== "HEAD" && server.secrets.length > 0) {
+          const { "content-length": _, ...unmeasured } = headers;
+          held = { status, headers: unmeasured, body: new Bytes() };
+          return;
+        }
+        response.writeHead(status, headers);
         // An answer to HEAD, or one without a body, must not wait for a first byte that never comes.
         response.flushHeaders();
       },
       data(chunk) {
-        if (response.write(chunk)) return;
+        held?.body.add(chunk);
+        if (held !== null && held.body.size <= MOST_ERROR_BYTES) return;
+        if (response.write(held === null ? chunk : release(held))) return;
         call?.pause();
         response.once("drain", () => call?.resume());
       },
       end(trailers) {
+        if (held !== null) response.write(release(held));
         const told: Record<string, string> = {};
         for (const [name, value] of Object.entries(trailers)) if (typeof value === "string") told[name] = value;
         if (Object.keys(told).length > 0) response.addTrailers(told);

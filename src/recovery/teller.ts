@@ -1,6 +1,7 @@
 import type { OutgoingHttpHeaders } from "node:http";
 import { ERRORS, type Failure } from "../core/error.ts";
 import { responseHeaders } from "../http/headers.ts";
+import { withoutSecrets } from "../upstream/quoted.ts";
 import type { Voice } from "../wire/wire.ts";
 import type { Job } from "./job.ts";
 import type { Relay } from "./learn.ts";
@@ -120,7 +121,7 @@ export class Teller {
       status = relay.fault.status;
       for (const name in relay.headers) if (RELAYED.test(name)) headers[name] = relay.headers[name];
       const own = relay.fault.body;
-      if (typeof own === "object" && own !== null) body = this.#masked(JSON.stringify(own));
+      if (typeof own === "object" && own !== null) body = withoutSecrets(JSON.stringify(own), this.#job.server.secrets);
     }
     headers["content-length"] = Buffer.byteLength(body);
     this.#job.outlet.head(status, headers);
@@ -143,11 +144,5 @@ export class Teller {
     if (this.#closed) return;
     if (this.#blocked) this.#beat?.refresh();
     else this.say(this.#job.wire.heartbeat(form));
-  }
-
-  /** An upstream may quote the key with which it was asked. */
-  #masked(body: string): string {
-    const secret = this.#job.server.authorization?.replace(/^\S+ /, "");
-    return secret === undefined || secret.length < 4 ? body : body.split(secret).join("***");
   }
 }

@@ -6,6 +6,7 @@ import type { Call, Client, Listener, RequestHeaders } from "./client.ts";
 import { detect } from "./detect.ts";
 import type { Dialect, Query } from "./dialect.ts";
 import { dialectAt, dialects } from "./index.ts";
+import { secretsOf } from "./quoted.ts";
 import { Slots } from "./slots.ts";
 
 /** An answer to a question of ours is a list or a number: larger ones are not read. */
@@ -26,6 +27,8 @@ export class Server {
   readonly root: string;
   /** Of the config; null: the client's own is passed on. */
   readonly authorization: string | null;
+  /** What no client may read, should the server quote it. */
+  readonly secrets: readonly string[];
   readonly #query: string;
   readonly #origin: string;
   readonly #client: Client;
@@ -43,6 +46,7 @@ export class Server {
     this.#origin = this.base.origin;
     this.authorization =
       config.key !== "" ? `Bearer ${config.key}` : config.basic !== "" ? `Basic ${config.basic}` : null;
+    this.secrets = secretsOf(config);
     this.#client = client;
     this.#dialect = config.dialect === "auto" ? null : dialectAt(config.dialect, this.base);
   }

@@ -4,7 +4,7 @@ import { connect } from "node:net";
 import { describe, expect, it } from "vitest";
 import { postPlain } from "../support/client.ts";
 import { type Lastword, startProxy } from "../support/proxy.ts";
-import { reply, startUpstream } from "../support/upstream.ts";
+import { reply, startUpstream, status } from "../support/upstream.ts";
 
 const ask = { model: "m", messages: [{ role: "user", content: "hello" }] };
 const BODY = JSON.stringify(ask);
@@ -130,4 +130,25 @@ describe("B72: bodies beyond the limit", () => {
       "complete",
     ]);
   });
+});
+
+describe("B96: an upstream that quotes the key with which it was asked", () => {
+  const KEY = "sk-canary-0123456789";
+  const quoting = status(401, { error: { message: `Incorrect API key provided: ${KEY}.`, code: "invalid_api_key" } });
+
+  it.each(["/chat/completions", "/messages", "/embeddings", "/files"])(
+    "does not tell it to clients of %s",
+    async (path) => {
+      await using up = await startUpstream({ dialect: "vllm" });
+      up.handle(() => [quoting]);
+      up.on("POST /v1/*", () => [quoting]);
+      await using proxy = await startProxy(up, {
+        upstreams: [{ name: "up", url: `${up.url}?token=query-canary`, dialect: "vllm", key: KEY }],
+      });
+      const got = await postPlain(proxy.url + path, { ...ask, max_tokens: 100 });
+      expect(got.status).toBe(401);
+      expect(got.bytes.toString()).toContain("Incorrect API key provided: ***.");
+      expect(got.json).toMatchObject({ error: { code: "invalid_api_key" } });
+    },
+  );
 });
