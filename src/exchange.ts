@@ -1,8 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { admit } from "./budget/admit.ts";
+import { type Admission, admit } from "./budget/admit.ts";
 import type { Config } from "./config/load.ts";
 import { capsFor, policyFor } from "./config/policy.ts";
-import type { Ask } from "./core/ask.ts";
 import { type Failure, failure, Left, outcomeOf, Refused } from "./core/error.ts";
 import { Over } from "./core/over.ts";
 import type { Live } from "./events/event.ts";
@@ -14,10 +13,10 @@ import { type Outlet, SocketOutlet } from "./http/outlet.ts";
 import type { Claim, SharedRun } from "./http/replays.ts";
 import { answer, sendError } from "./http/respond.ts";
 import { begin, finish, name, ownHeaders } from "./record.ts";
-import { wireFailure } from "./recovery/failures.ts";
 import type { Job } from "./recovery/job.ts";
 import { placeAt } from "./recovery/place.ts";
 import { Run, type RunEnd } from "./recovery/run.ts";
+import { type Target, targetElsewhere, targetOf } from "./route.ts";
 import type { Services } from "./services.ts";
 import type { Fate } from "./state/elsewhere.ts";
 import type { Wire } from "./wire/wire.ts";
@@ -38,7 +37,7 @@ export async function exchange(
   let outlet: Outlet = new SocketOutlet(response);
   let shared: SharedRun | null = null;
   let run: Run | null = null;
-  let place: (() => void) | null = null;
+  const place = { leave: () => {} };
   const over = new Over();
   const leave = () => over.end(new Left());
   const unlist = services.running.add((why) => over.end(new Refused(why)));
@@ -66,9 +65,15 @@ export async function exchange(
       if (fate.is === "conflict") throw new Refused(conflict());
       if (fate.is === "ended") end = fate.end;
       else {
-        const job = await over.until(prepare(services, config, { wire, request, options, bytes, outlet, live, over }));
+        const enter = async (at: Job) => {
+          const taken = await placeAt(config.limits, at, over, services.state?.permits);
+          place.leave();
+          place.leave = taken;
+        };
+        const of = { wire, request, options, bytes, outlet, live, over, enter };
+        const job = await over.until(prepare(services, config, of));
         const shown = fate.left === null ? null : await fate.left(job.heal && job.ask.stream);
-        place = await placeAt(config.limits, job, over, services.state?.permits);
+        await enter(job);
         const running = new Run(job, services.shared, shown);
         run = running;
         over.onEnd(() => running.end(over.why));
@@ -86,7 +91,7 @@ export async function exchange(
       else answer(outlet, refusal, wire, headers);
     }
   }
-  place?.();
+  place.leave();
   unlist();
   finish(services, live, end, run);
   shared?.settle(end);
@@ -145,6 +150,8 @@ async function prepare(
     readonly outlet: Outlet;
     readonly live: Live;
     readonly over: Over;
+    /** Takes a place at a job's upstream, and gives back the one before. */
+    readonly enter: (job: Job) => Promise<void>;
   },
 ): Promise<Job> {
   const { wire, request, options, bytes, outlet, live, over } = of;
@@ -166,24 +173,20 @@ async function prepare(
     upstream: target.server.name,
   });
   live.phase = "counting";
-  const admitted = () => {
-    const { policy, ask, server, dialect } = target;
+  const admitted = ({ policy, ask, server, dialect }: Target) => {
     const { authorization } = credentials(request.headers, server.authorization, inboundKeys);
     const strict = caps === "strict";
     return admit(services, { wire, ask, policy, server, dialect, strict, authorization, bytes: bytes.length, over });
   };
-  let plan = await admitted();
+  let plan = await admitted(target);
   if (large) await othersTurn();
   const { overflow, overflowModel } = target.policy;
   if (plan.refusal?.code === "context_length_exceeded" && overflow === "route" && overflowModel !== "") {
     target = await targetOf(services, config, wire, asked, overflowModel);
     live.upstream = target.server.name;
-    plan = await admitted();
+    plan = await admitted(target);
   }
-  const { policy, server, dialect } = target;
   const { ask } = plan;
-  const heal = (options.heal ?? policy.heal) && ask.unhealable === null;
-  const { authorization, headers: own } = credentials(request.headers, server.authorization, inboundKeys);
   live.window = plan.known.window;
   live.promptTokens = plan.prompt?.tokens ?? null;
   live.countMethod = plan.method;
@@ -202,51 +205,59 @@ async function prepare(
   });
   if (plan.refusal !== null) throw new Refused(plan.refusal, plan.headers);
   const idempotency = request.headers["idempotency-key"];
-  const deadlineSeconds = options.deadlineSeconds ?? policy.deadlineSeconds;
-  return {
-    id: live.id,
-    model: live.model,
-    ask,
-    bytes,
-    wire,
-    search: /\?.*$/.exec(request.url ?? "")?.[0] ?? "",
-    server,
-    dialect,
-    policy,
-    strict: caps === "strict",
-    heal,
-    explain: options.explain,
-    deadlineAt: live.startedAt + deadlineSeconds * 1000,
-    deadlineSeconds,
-    deadlineHard: policy.deadlineHard || options.deadlineSeconds !== null,
-    maxAttempts: options.attempts ?? policy.maxAttempts,
-    known: plan.known,
-    plan,
-    limits: config.limits,
-    headers: [
-      ...requestHeaders(request.headers, true),
-      ...own,
-      "content-type",
-      "application/json",
-      "accept",
-      ask.stream ? "text/event-stream" : "application/json",
-    ],
-    firstOnly: typeof idempotency === "string" ? ["idempotency-key", idempotency] : [],
-    replyHeaders: { ...ownHeaders(live), ...plan.headers },
-    authorization,
-    outlet,
-    live,
+  const search = /\?.*$/.exec(request.url ?? "")?.[0] ?? "";
+  const jobAt = ({ policy, server, dialect }: Target, admission: Admission): Job => {
+    const deadlineSeconds = options.deadlineSeconds ?? policy.deadlineSeconds;
+    const { authorization, headers: own } = credentials(request.headers, server.authorization, inboundKeys);
+    return {
+      id: live.id,
+      model: live.model,
+      ask: admission.ask,
+      bytes,
+      wire,
+      search,
+      server,
+      dialect,
+      policy,
+      strict: caps === "strict",
+      heal: (options.heal ?? policy.heal) && admission.ask.unhealable === null,
+      explain: options.explain,
+      deadlineAt: live.startedAt + deadlineSeconds * 1000,
+      deadlineSeconds,
+      deadlineHard: policy.deadlineHard || options.deadlineSeconds !== null,
+      maxAttempts: options.attempts ?? policy.maxAttempts,
+      known: admission.known,
+      plan: admission,
+      limits: config.limits,
+      headers: [
+        ...requestHeaders(request.headers, true),
+        ...own,
+        "content-type",
+        "application/json",
+        "accept",
+        admission.ask.stream ? "text/event-stream" : "application/json",
+      ],
+      firstOnly: typeof idempotency === "string" ? ["idempotency-key", idempotency] : [],
+      replyHeaders: { ...ownHeaders(live), ...admission.headers },
+      authorization,
+      outlet,
+      live,
+      elsewhere,
+    };
   };
-}
-
-/** Where a model is served, and the request as it is put there. @throws Refused where its upstream does not speak this wire */
-async function targetOf(services: Services, config: Config, wire: Wire, asked: Ask, model: string) {
-  const policy = policyFor(config, model);
-  const named = policy.alias ?? model;
-  const ask =
-    named === asked.model ? asked : { ...asked, model: named, body: { ...asked.body, model: named }, verbatim: false };
-  const server = services.server(policy.upstream.name);
-  const dialect = await server.dialect();
-  if (!dialect.wires.includes(wire.name)) throw new Refused(wireFailure(server.name, wire.name, dialect.wires));
-  return { policy, ask, server, dialect };
+  const tried = new Set([target.server.name]);
+  const next = async (): Promise<Job | null> => {
+    for (;;) {
+      const at = await targetElsewhere(services, wire, target, tried);
+      if (at === null) return null;
+      const admission = await admitted(at);
+      if (admission.refusal !== null) continue;
+      live.upstream = at.server.name;
+      const job = jobAt(at, admission);
+      await of.enter(job);
+      return job;
+    }
+  };
+  const elsewhere = target.policy.upstreams.length > 1 ? next : null;
+  return jobAt(target, plan);
 }

@@ -39,10 +39,18 @@ function upstreams(tree: JsonObject): Finding[] {
 function models(tree: JsonObject): Finding[] {
   const known = asArray(tree.upstreams).flatMap((upstream) => asString(asObject(upstream)?.name) ?? []);
   return asArray(tree.models).flatMap((rule, index) => {
-    const name = asString(asObject(rule)?.upstream);
-    if (name === undefined || name === "" || known.includes(name)) return [];
+    const given = asObject(rule)?.upstream;
     const path = ["models", index, "upstream"];
-    return [finding(path, name, "the name of one of the upstreams", nearest(name, known))];
+    const named: [Path, Json][] = Array.isArray(given)
+      ? given.map((one, place) => [[...path, place], one])
+      : [[path, given ?? null]];
+    return named.flatMap(([at, one], place) => {
+      const name = asString(one);
+      if (name === undefined || name === "") return [];
+      if (!known.includes(name)) return [finding(at, name, "the name of one of the upstreams", nearest(name, known))];
+      const twice = named.findIndex(([, other]) => other === one) < place;
+      return twice ? [finding(at, name, "a name that does not stand in the list already")] : [];
+    });
   });
 }
 

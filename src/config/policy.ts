@@ -12,6 +12,8 @@ export type Caps = "advisory" | "strict";
 /** All that the configuration says of one model, merged: its rule over `budget` and `recovery`. */
 export interface Policy extends Budget, Recovery {
   readonly upstream: Upstream;
+  /** All that serve it, the first of them `upstream`. */
+  readonly upstreams: readonly [Upstream, ...Upstream[]];
   /** Name to send upstream in place of the one asked for; null: as asked. */
   readonly alias: string | null;
   /** Tokens; null: to be discovered. */
@@ -68,7 +70,9 @@ function makePolicies(config: Config): Policies {
 
 function policyOf(config: Config, rule: Rule): Policy {
   const { match: _, upstream, alias, window, maxOutput, reasoning, caps, ...own } = rule;
-  const serves = config.upstreams.find((one) => one.name === upstream) ?? config.upstreams[0];
+  const names = typeof upstream === "string" ? [upstream] : (upstream ?? []);
+  const named = names.flatMap((name) => config.upstreams.find((one) => one.name === name) ?? []);
+  const [serves = config.upstreams[0], ...others] = named;
   if (serves === undefined) throw new Error("a config has at least one upstream");
   const set = Object.fromEntries(Object.entries(own).filter(([, value]) => value !== undefined)) as Partial<Policy>;
   return {
@@ -77,6 +81,7 @@ function policyOf(config: Config, rule: Rule): Policy {
     continue: rule.continue,
     ...set,
     upstream: serves,
+    upstreams: [serves, ...others],
     alias: alias ?? null,
     window: window ?? null,
     maxOutput: maxOutput ?? null,

@@ -157,7 +157,14 @@ function overrides<S extends Defaulted>(shape: S): Overrides<S> {
 
 const model = {
   match: z.string().min(1).describe("Model name that this rule is for; * stands for anything, the first match wins."),
-  upstream: z.string().min(1).optional().describe("Name of the upstream that serves it; unset means the first one."),
+  upstream: z
+    .union([z.string().min(1), z.array(z.string().min(1)).min(1)], {
+      error: "the name of an upstream, or a list of such names",
+    })
+    .optional()
+    .describe(
+      "Name of the upstream that serves it, or a list of several that do; a conversation stays at one of them while that is well. Unset means the first upstream.",
+    ),
   alias: z.string().min(1).optional().describe("Model name that is sent upstream instead of the one asked for."),
   window: tokens(1).optional().describe("Context window in tokens, where it should not be discovered."),
   maxOutput: tokens(1).optional().describe("Most tokens that one pass of this model may generate."),

@@ -37,7 +37,7 @@ export class Draft {
   readonly shown = { text: false, reasoning: false, tool: false };
   /** Called before new output of a later pass reaches the client. */
   onSaid: (() => void) | null = null;
-  readonly #job: Job;
+  #job: Job;
   readonly #voice: Voice;
   readonly #teller: Teller;
   /** All that the reply consists of, without the last pass's calls, unless they were shown. */
@@ -62,6 +62,11 @@ export class Draft {
     this.#job = job;
     this.#voice = voice;
     this.#teller = teller;
+  }
+
+  /** The next pass is made elsewhere. */
+  moved(job: Job): void {
+    this.#job = job;
   }
 
   get known(): Reply {

@@ -63,6 +63,8 @@ export interface Job {
   readonly authorization: string | null;
   readonly outlet: Outlet;
   readonly live: Live;
+  /** The same request at another of the model's upstreams, one after the other; null: there is none (left). */
+  readonly elsewhere: (() => Promise<Job | null>) | null;
 }
 
 /** What all runs share. */

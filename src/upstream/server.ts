@@ -5,6 +5,7 @@ import { unbearable } from "../core/structure.ts";
 import type { Call, Client, Listener, RequestHeaders } from "./client.ts";
 import { detect } from "./detect.ts";
 import type { Dialect, Query } from "./dialect.ts";
+import { Health } from "./health.ts";
 import { dialectAt, dialects } from "./index.ts";
 import { secretsOf } from "./quoted.ts";
 import { Slots } from "./slots.ts";
@@ -20,6 +21,7 @@ const REDETECT_MS = 5_000;
 export class Server {
   readonly config: Upstream;
   readonly slots = new Slots();
+  readonly health = new Health();
   readonly name: string;
   readonly base: URL;
   /** Paths without a trailing slash: with and without the version segment. */
@@ -54,6 +56,11 @@ export class Server {
   /** Host and port for people; never credentials or a query. */
   get place(): string {
     return isIP(this.base.hostname) === 6 ? `[${this.base.hostname}]:${this.base.port}` : this.base.host;
+  }
+
+  /** Requests under way and in line. */
+  get load(): number {
+    return this.slots.taken + this.slots.waiting;
   }
 
   /** What it speaks, as far as is known now. */

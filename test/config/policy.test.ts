@@ -91,3 +91,34 @@ test("the wildcard matches what a regular expression would", () => {
     { numRuns: 200 },
   );
 });
+
+describe("several upstreams", () => {
+  const upstreams = ["a", "b", "c"].map((name) => ({ name, url: `http://${name}` }));
+  const load = (models: unknown) => loadConfig({ flags: {}, env: {}, file: JSON.stringify({ upstreams, models }) });
+
+  test("a list names all that serve a model, in its order; one name is a list of one; none is the first upstream", () => {
+    const loaded = load([
+      { match: "x", upstream: ["c", "b"] },
+      { match: "y", upstream: "b" },
+    ]);
+    if ("problems" in loaded) throw new Error("not loaded");
+    const names = (model: string) => policyFor(loaded.config, model).upstreams.map(({ name }) => name);
+    expect(["x", "y", "z"].map(names)).toEqual([["c", "b"], ["b"], ["a"]]);
+    expect(policyFor(loaded.config, "x").upstream.name).toBe("c");
+  });
+
+  test("an unknown name, a name twice, no name and no list are told where they stand", () => {
+    const loaded = load([
+      { match: "x", upstream: ["a", "d"] },
+      { match: "y", upstream: ["b", "b"] },
+      { match: "z", upstream: [] },
+      { match: "w", upstream: 3 },
+    ]);
+    expect("problems" in loaded ? loaded.problems.map(({ at, expected }) => `${at}: ${expected}`) : []).toEqual([
+      "models[2].upstream: a list with a length of at least 1",
+      "models[3].upstream: the name of an upstream, or a list of such names",
+      "models[0].upstream[1]: the name of one of the upstreams",
+      "models[1].upstream[1]: a name that does not stand in the list already",
+    ]);
+  });
+});
