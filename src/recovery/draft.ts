@@ -114,7 +114,7 @@ export class Draft {
       this.#end = emptyReply();
       return false;
     }
-    this.#takeApart();
+    this.#takeApart(true);
     this.#withheld.begin();
     const whole = send.back ? this.#wholeElements() : null;
     if (whole !== null) this.#withheld.shorten(textOf(this.#known).length - whole);
@@ -145,16 +145,18 @@ export class Draft {
     return this.#proven && this.#job.policy.structured === "whole";
   }
 
-  /** Reads a first showing. */
-  forward(request: PassRequest, over: (ended: boolean) => void): Forward {
+  /** Reads a first showing. `holdsWord`: the unfinished last word is kept back, for the server could only be nudged to go on. */
+  forward(request: PassRequest, holdsWord: boolean, over: (ended: boolean) => void): Forward {
     const { ask, wire, policy, heal, dialect } = this.#job;
+    const holdWord = holdsWord && ask.stream && heal;
     this.#forward = new Forward({
       wire,
       voice: this.#voice,
       clear: !heal && ask.stream,
       holdTools: policy.toolCalls === "whole",
       holdAll: !ask.stream || this.#provenFirst,
-      careful: this.#proven || !ask.stream,
+      holdWord,
+      careful: this.#proven || !ask.stream || holdWord,
       dropUsage: request.dropUsage,
       losesOpening: dialect.losesOpening === true,
       out: (bytes) => this.#teller.say(bytes),
@@ -380,7 +382,8 @@ export class Draft {
 
   // ---- parts of the above
 
-  #takeApart(): void {
+  /** `goesOn`: a further pass follows, which writes again the last word, if it was held back. */
+  #takeApart(goesOn = false): void {
     const plain = this.#plain;
     if (plain !== null) {
       this.#plain = null;
@@ -397,7 +400,9 @@ export class Draft {
     const { flowed, held } = forward.settle();
     for (const block of flowed.blocks) this.#known.blocks.push(block);
     this.#note(partsOf(flowed));
+    const again = goesOn && forward.holdsWord && this.shown.text;
     for (const whole of held) {
+      if (again && whole.parts.some((part) => part.kind === "text")) continue;
       // A plain reply that came as a stream: the voice has heard nothing of it yet.
       if (!this.#job.ask.stream) this.#voice.passed(whole);
       else if (!forward.shown && whole.json !== null) this.#voice.named(whole.json);

@@ -1,6 +1,6 @@
 import type { Fault, Part } from "../core/part.ts";
 import { emptyReply, type Reply, take } from "../core/reply.ts";
-import { solidEnd } from "../stitch/characters.ts";
+import { solidEnd, wordHold } from "../stitch/characters.ts";
 import { Garbled, MOST_GARBAGE, parseEvents } from "../upstream/frames.ts";
 import type { Frame, Voice, Wire } from "../wire/wire.ts";
 
@@ -16,6 +16,8 @@ export interface ForwardOptions {
   readonly clear: boolean;
   /** Tool calls are held until the end. */
   readonly holdTools: boolean;
+  /** The unfinished last word is held until it goes on or ends: a server that can only be nudged writes it again. */
+  readonly holdWord: boolean;
   /** Everything is held until the end. */
   readonly holdAll: boolean;
   /** The reply must be known in full at its end (a format is to be proven): no event goes by unparsed. */
@@ -73,6 +75,10 @@ export class Forward {
     if (!this.#o.clear) return;
     if (this.shown) this.#o.out(chunk);
     else this.#unsent.push(chunk);
+  }
+
+  get holdsWord(): boolean {
+    return this.#o.holdWord;
   }
 
   /** Takes a run of whole events. `first`: the first of the stream. */
@@ -206,12 +212,27 @@ export class Forward {
     if (this.fault === null) {
       const quietly = frame.kind === "quiet" && (!this.shown || this.#held.length > 0);
       if (this.#holding || waits || quietly) this.#held.push({ frame, bytes });
+      else if (this.#o.holdWord && textIn(frame) !== "") this.#releaseWords(frame, bytes);
       else this.#release(frame, bytes);
     }
     if (ends) {
       this.#over = true;
       this.#o.over(true);
     }
+  }
+
+  /** The same, but the events that hold the last word wait for what follows it. */
+  #releaseWords(frame: Frame, bytes: Buffer): void {
+    this.#held.push({ frame, bytes });
+    let keep = wordHold(this.#held.map((held) => textIn(held.frame)).join(""));
+    let from = this.#held.length;
+    while (from > 0 && keep > 0) keep -= textIn(this.#held[--from]?.frame ?? frame).length;
+    // Nothing goes out before the first output does.
+    if (!this.#held.slice(0, from).some((held) => held.frame.kind === "output")) return;
+    const kept = this.#held.splice(from);
+    const last = this.#held.pop();
+    if (last !== undefined) this.#release(last.frame, last.bytes);
+    this.#held = kept;
   }
 
   /** More output proves that what was held was not the end. */
@@ -265,4 +286,8 @@ function isOutput(part: Part): boolean {
 function firstEvent(run: Buffer, from: number): number {
   const at = run.indexOf("\n\n", from);
   return at === -1 || run.includes("\r") ? run.length : at + 2;
+}
+
+function textIn(frame: Frame): string {
+  return frame.parts.map((part) => (part.kind === "text" ? part.text : "")).join("");
 }

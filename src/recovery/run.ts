@@ -252,7 +252,9 @@ export class Run {
     this.#emit({ type: "attempt_started", id, model, attempt, strategy, cap: request.cap, upstream: job.server.name });
     const startedAt = performance.now();
     const over = (ended: boolean) => this.#transport?.stop(ended);
-    const reader = joins ? this.#draft.joiner(send, request, attempt, over) : this.#draft.forward(request, over);
+    const reader = joins
+      ? this.#draft.joiner(send, request, attempt, over)
+      : this.#draft.forward(request, job.policy.holdBack === "word" && this.#ways()[0] === "nudge", over);
     const landing = await this.#call(request, reader);
     const end = this.#left ? null : await this.#judge(send, request, reader, landing);
     const told = this.#draft.end;
