@@ -39,6 +39,8 @@ export class CarriedEars implements Ears {
   }
 
   end(): Part[] {
+    // Open arguments that nothing was added to were not gone on with.
+    if (this.#head === "") this.discard ??= "no_alignment";
     return this.seam === null && this.discard === null ? this.#decided(this.#seam.end()) : [];
   }
 

@@ -1,6 +1,6 @@
 import type { Fault, Part } from "../core/part.ts";
 import { type Block, emptyReply, type Reply, take, textOf } from "../core/reply.ts";
-import { solidEnd } from "../stitch/characters.ts";
+import { newCodePoints, solidEnd } from "../stitch/characters.ts";
 import { type Discard, lessonOf, type Seam, type SeamVerdict } from "../stitch/seam.ts";
 import type { StopScan } from "../stitch/stop.ts";
 import { Garbled, MOST_GARBAGE, parseEvents } from "../upstream/frames.ts";
@@ -8,7 +8,7 @@ import type { Frame } from "../wire/wire.ts";
 import type { Ears } from "./ears.ts";
 
 /** What becomes of the text of a pass. */
-export type TextMode =
+type TextMode =
   /** It joins the reply through a seam (or directly, where nothing was there before). */
   | "join"
   /** The turn is asked again, and its text was shown already: it is kept aside and compared. */
@@ -60,8 +60,10 @@ export class Joiner {
   readonly tail: Frame[] = [];
   /** Text kept aside. */
   aside = "";
-  /** New code points that the reply has gained. */
+  /** New code points that the reply has gained, blanks aside. */
   gained = 0;
+  /** It called a tool where only text was of use. */
+  calledAnyway = false;
   /** Characters that the pass generated, dropped or not. */
   heard = 0;
   /** Of these, what was dropped. */
@@ -150,13 +152,14 @@ export class Joiner {
 
   /** Only the text of such a pass is of use: what it says stands there in other words. */
   #read(ears: Ears, part: Part): Part[] {
+    this.calledAnyway ||= part.kind === "tool";
     return part.kind === "text" ? this.#heard(ears.hear(part.text)) : [];
   }
 
   #heard(parts: readonly Part[]): Part[] {
     return parts.flatMap((part) => {
       if (part.kind !== "tool") return part.kind === "text" || part.kind === "reasoning" ? this.#own(part) : [];
-      this.gained += codePoints(part.args);
+      this.gained += newCodePoints(part.args);
       take(this.end, part);
       return [];
     });
@@ -285,7 +288,7 @@ export class Joiner {
   #give(parts: readonly Part[], frame: Frame | null): void {
     for (const part of parts) {
       take(this.#o.known, part);
-      if (part.kind === "text" || part.kind === "reasoning") this.gained += codePoints(part.text);
+      if (part.kind === "text" || part.kind === "reasoning") this.gained += newCodePoints(part.text);
     }
     this.#o.say(parts, this.#o.ears === null ? frame : null);
   }
@@ -313,13 +316,4 @@ export class Joiner {
 export function regrown(shown: Reply, again: string): string | null {
   const text = textOf(shown);
   return again.startsWith(text) ? again.slice(text.length) : null;
-}
-
-function codePoints(text: string): number {
-  let count = 0;
-  for (let i = 0; i < text.length; i++) {
-    const unit = text.charCodeAt(i);
-    if (unit < 0xdc00 || unit > 0xdfff) count++;
-  }
-  return count;
 }

@@ -465,6 +465,7 @@ export class Run {
   #unjoined(send: Send, request: PassRequest, reader: Joiner, generated: number): PassEnd | null {
     if (reader.discard !== null) {
       const demote = request.unproven || request.raw;
+      if (reader.calledAnyway) this.#learnIgnored("tool_choice");
       if (send.strategy !== "prefill" || !demote) this.#discarded = reader.discard;
       return { on: "discarded", demote, generated };
     }
@@ -621,6 +622,14 @@ export class Run {
     if (this.#lessons.resumes[key] === state) return;
     this.#lessons.resumes[key] = state;
     this.#learned("continue", state, "seam");
+  }
+
+  /** A field that the server takes without heeding it is as good as refused. */
+  #learnIgnored(field: string): void {
+    const { server, ask } = this.#job;
+    if (this.#lessons.optionsRefused.includes(field)) return;
+    this.#lessons.optionsRefused.push(field);
+    this.#shared.knowledge.changed(server.name, ask.model);
   }
 
   #learnFromUsage(end: Reply): void {

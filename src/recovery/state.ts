@@ -145,7 +145,7 @@ export interface State extends Sending {
   readonly asked: number | null;
 }
 
-export interface Ceiling {
+interface Ceiling {
   readonly tokens: number;
   readonly cause: Cause;
 }

@@ -33,7 +33,7 @@ const ask = { model: "m", messages: [{ role: "user", content: "Write it." }], to
 const ARGS = '{"path":"notes.md","content":"first line\\nsecond line, and \\"the\\" last"}';
 /** Cut right behind a whole string: a brace would make it parse. */
 const CUT = '{"path":"notes.md","content":"first line"';
-/** Of about 1300 tokens. */
+/** Of about 680 tokens. */
 const LONG = JSON.stringify({
   path: "long.md",
   content: Array.from({ length: 60 }, (_, at) => `line ${at} holds its own words ${at * 7919}\n`).join(""),
@@ -275,16 +275,47 @@ describe("a tool call that is cut", () => {
     for (const dialect of ["openai", "generic", "lmstudio", "ollama"] as const) {
       it(`arrives whole, carried on as text, at a third of its length: ${dialect}`, async () => {
         await start({}, { dialect });
-        up.handle(recite(recital, { providerCap: 420, nudge: nudges.anchor }));
+        up.handle(recite(recital, { providerCap: 220, nudge: nudges.anchor }));
         const got = await stream();
         expect(got.toolArgs()).toEqual([LONG]);
         expect(got.finish()).toBe("tool_calls");
         expect(callsOf(await plain())).toEqual([LONG]);
-        expect(strategies().filter((strategy) => strategy === "parts").length).toBeGreaterThanOrEqual(2);
+        expect(strategies().filter((strategy) => strategy === "parts").length).toBeGreaterThanOrEqual(4);
         const part = up.calls.find(({ body }) => body.tool_choice === "none");
         expect(part?.body.tools).toEqual([WRITE]);
       });
     }
+
+    it("arrives whole on the other wires too", async () => {
+      await start({}, { dialect: "openrouter" });
+      up.handle(recite(recital, { providerCap: 220, nudge: nudges.anchor }));
+      const { name, parameters } = WRITE.function;
+      const responses = {
+        model: "m",
+        input: "Write it.",
+        tools: [{ type: "function", name, parameters }],
+        max_output_tokens: 100,
+      };
+      const streamed = await postStream(`${proxy.url}/responses`, responses);
+      expect(streamed.toolArgs()).toEqual([LONG]);
+      expect(streamed.finish()).toBe("completed");
+      const plain = await postPlain(`${proxy.url}/responses`, responses);
+      expect(asArray(plain.json?.output).map((item) => asObject(item)?.arguments)).toEqual([LONG]);
+
+      const anthropic = {
+        model: "m",
+        messages: ask.messages,
+        tools: [{ name, input_schema: parameters }],
+        tool_choice: { type: "any", disable_parallel_tool_use: true },
+        max_tokens: 100,
+      };
+      const told = await postStream(`${proxy.url}/messages`, anthropic);
+      expect(told.toolArgs()).toEqual([LONG]);
+      expect(told.finish()).toBe("tool_use");
+      const part = up.calls.at(-1)?.body;
+      expect(part?.tool_choice).toEqual({ type: "none" });
+      expect(strategies().filter((strategy) => strategy === "parts").length).toBeGreaterThanOrEqual(6);
+    });
 
     it.each([
       ["goes straight on", nudges.exact],
@@ -293,7 +324,7 @@ describe("a tool call that is cut", () => {
       ["begins with words of its own", nudges.preamble("Here is the rest:\n")],
     ])("a model that %s gives a whole call or none", async (_name, nudge) => {
       await start({}, { dialect: "generic" });
-      up.handle(recite(recital, { providerCap: 420, nudge }));
+      up.handle(recite(recital, { providerCap: 220, nudge }));
       const got = await stream();
       if (got.finish() === "tool_calls") expect(got.toolArgs()).toEqual([LONG]);
       else expect({ finish: got.finish(), args: got.toolArgs() }).toEqual({ finish: "length", args: [] });
@@ -326,13 +357,26 @@ describe("a tool call that is cut", () => {
 
     it("is carried on as text where the template shows no calls, or the completion endpoint refuses", async () => {
       await start({}, { dialect: "llamacpp" });
-      up.handle(recite(recital, { providerCap: 420, nudge: nudges.anchor }));
+      up.handle(recite(recital, { providerCap: 220, nudge: nudges.anchor }));
       up.on("POST /apply-template", () => ({ status: 500, json: { error: { message: "no such filter" } } }));
       expect((await stream()).toolArgs()).toEqual([LONG]);
       up.on("POST /apply-template", (query) => ({ json: { prompt: hermes(query.body) } }));
       up.on("POST /v1/completions", () => ({ status: 400, json: { error: { message: "not here" } } }));
       expect((await stream()).toolArgs()).toEqual([LONG]);
       expect(asked().every(({ strategy }) => ["first", "reask", "parts"].includes(strategy))).toBe(true);
+    });
+
+    it("a server that calls tools although it was told not to is shown none, then and later", async () => {
+      await start({}, { dialect: "generic" });
+      const model = recite(recital, { providerCap: 220, nudge: nudges.anchor });
+      up.handle((made, n) => model({ ...made, body: { ...made.body, tool_choice: undefined } }, n));
+      for (const times of [1, 0]) {
+        const before = up.calls.length;
+        const got = await stream();
+        expect(got.toolArgs()).toEqual([LONG]);
+        const told = up.calls.slice(before).filter(({ body }) => body.tool_choice === "none");
+        expect(told).toHaveLength(times);
+      }
     });
 
     it("what is carried on must satisfy the tool's schema, or nothing is delivered", async () => {
@@ -416,7 +460,7 @@ describe("a tool call that is cut", () => {
     });
 
     it("is carried on in parts", async () => {
-      up.handle(recite({ tools: [{ name: "write_file", args: LONG }] }, { providerCap: 420, nudge: nudges.anchor }));
+      up.handle(recite({ tools: [{ name: "write_file", args: LONG }] }, { providerCap: 220, nudge: nudges.anchor }));
       const got = await stream();
       expect(got.finish()).toBe("tool_calls");
       expect(got.toolArgs()).toEqual([LONG]);

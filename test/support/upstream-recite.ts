@@ -225,7 +225,8 @@ function carriedArgs(
   turns: readonly (Turn | undefined)[],
   body: JsonObject,
 ): { partial: string; rest: string } | null {
-  if (asArray(body.tools).length > 0 && body.tool_choice !== "none") return null;
+  const choice = asObject(body.tool_choice)?.type ?? body.tool_choice;
+  if (asArray(body.tools).length > 0 && choice !== "none") return null;
   const shown = turns.map((turn) => turn?.text ?? "").join("\n");
   for (const call of tools) {
     const args = argsText(call.args);

@@ -23,8 +23,8 @@ export function carry(
   if (call === undefined || call.text.trim() === "") return null;
   const { partial, instruction, anchor, seen } = prepareNudge(call.text, after);
   const choice = noCalls(job);
-  // A model that called a tool although it was told not to is shown none.
-  const hidden = after !== null || Object.keys(choice).some((field) => refused.includes(field));
+  // Where it is not heeded, the model is shown no tools at all.
+  const hidden = Object.keys(choice).some((field) => refused.includes(field));
   return {
     ...AS_ASKED,
     how: "nudge",
