@@ -177,10 +177,7 @@ export class Draft {
       text: isWholeTurn(send) && (this.shown.text || this.shown.tool) ? "aside" : "join",
       reasoning: this.#reasoningOf(send, request),
       pass,
-      say: (parts, frame) => {
-        if (this.#proven) this.#withheld.join(parts, frame);
-        else this.#say(parts, frame);
-      },
+      say: (parts, frame) => this.#sayLater(parts, frame),
       stops: ask.stop.length > 0 ? new StopScan(ask.stop, textOf(this.#known)) : null,
       frame: request.wire.frames?.() ?? request.wire.frame,
       over,
@@ -427,6 +424,17 @@ export class Draft {
   #sayFirst(parts: readonly Part[], frame: Frame | null): void {
     if (this.#provenFirst) this.#withheld.first(parts, frame);
     else this.#say(parts, frame);
+  }
+
+  /** Output of a later pass. A thought flows on as long as nothing before it waits. */
+  #sayLater(parts: readonly Part[], frame: Frame | null): void {
+    const waits = this.#withheld.length > 0 || parts.some(({ kind }) => kind === "text");
+    if (this.#proven && waits) {
+      this.#withheld.join(parts, frame);
+      return;
+    }
+    this.#say(parts, frame);
+    if (this.#proven) this.#withheld.settle();
   }
 
   /** Half a character at the end of a plain reply is left for the next pass to write. */

@@ -40,6 +40,12 @@ export class Withheld {
     this.#sure ??= this.#before;
   }
 
+  /** What stands now is shown, and nothing waits. */
+  settle(): void {
+    this.#sure = null;
+    this.begin();
+  }
+
   join(parts: readonly Part[], frame: Frame | null): void {
     this.#joined.push({ parts, frame });
   }

@@ -1,11 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { asArray, asObject, asString, type JsonObject, parseJson } from "../../src/core/json.ts";
-import { type Plain, postPlain, postStream } from "../support/client.ts";
+import { type Plain, postPlain, postStream, startStream } from "../support/client.ts";
 import { type Lastword, type ProxyOptions, startProxy } from "../support/proxy.ts";
 import {
   done,
   finish,
   nudges,
+  pause,
   recite,
   type Script,
   say,
@@ -162,6 +163,18 @@ describe("a reply of a required format that is cut", () => {
       play([say(`<think>a list</think>${HEAD}`), ...cut()], [say(REST), ...ended()]);
       const got = await stream();
       expect(got.text()).toBe(`<think>a list</think>${WHOLE}`);
+      expect(got.finish()).toBe("stop");
+    });
+
+    it("a thought that is gone on with flows, though the text behind it waits for its proof", async () => {
+      await start({ budget: { reasoningAllowanceTokens: 0 } }, { dialect: "llamacpp" });
+      play([think("A list of "), ...cut()], [think("three."), pause(), say(HEAD), ...cut()], [say(REST), ...ended()]);
+      const live = startStream(`${proxy.url}/chat/completions`, ask);
+      await live.until("three.");
+      up.release();
+      const got = await live.done;
+      expect(got.reasoning()).toBe("A list of three.");
+      expect(got.text()).toBe(WHOLE);
       expect(got.finish()).toBe("stop");
     });
 

@@ -164,6 +164,18 @@ describe("a tool call that is cut", () => {
       expect(await proxy.finished(2)).toMatchObject({ outcome: "malformed" });
     });
 
+    it("with repairMalformed, a call that lacks a required field is asked for once more, if nothing was shown", async () => {
+      await proxy.close();
+      await up.close();
+      await start({ recovery: { repairMalformed: true } });
+      play([call('{"path":"x"}'), ...ended()], [call(ARGS), ...ended()]);
+      expect((await stream()).toolArgs()).toEqual([ARGS]);
+      expect((await up.call(2)).body).toMatchObject({ max_tokens: 100, tools: [WRITE] });
+      play([say("Text."), call('{"path":"x"}'), ...ended()]);
+      expect((await stream()).toolArgs()).toEqual(['{"path":"x"}']);
+      expect(await proxy.finished(2)).toMatchObject({ outcome: "malformed" });
+    });
+
     it("B33: arguments that are not whole are not replaced; none at all are passed as they came", async () => {
       play([call('{"path":"notes.md","content":"first li'), ...cut()], [call(ARGS), ...ended()]);
       expect(callsOf(await plain())).toEqual([ARGS]);
@@ -457,6 +469,29 @@ describe("a tool call that is cut", () => {
         expect(got.text()).toBe("");
         expect(got.finish()).toBe("length");
       }
+    });
+
+    it("is only ever extended on the other wires too", async () => {
+      const { name, parameters } = WRITE.function;
+      up.handle(recite({ tools: [{ name, args: LONG }] }));
+      const responses = await postStream(`${proxy.url}/responses`, {
+        model: "m",
+        input: "Write it.",
+        tools: [{ type: "function", name, parameters }],
+        max_output_tokens: 100,
+      });
+      expect(responses.toolArgs()).toEqual([LONG]);
+      expect(responses.finish()).toBe("completed");
+      const told = await postStream(`${proxy.url}/messages`, {
+        model: "m",
+        messages: ask.messages,
+        tools: [{ name, input_schema: parameters }],
+        max_tokens: 100,
+      });
+      expect(told.toolArgs()).toEqual([LONG]);
+      expect(told.finish()).toBe("tool_use");
+      const begun = told.events.filter(({ event }) => event === "content_block_start");
+      expect(begun).toHaveLength(1);
     });
 
     it("is carried on in parts", async () => {
