@@ -3,6 +3,7 @@ import { capWithin, cramped, largerCap } from "./caps.ts";
 import { askAgain, type Cut, goOn, heal, MAX_IDLE, part, smaller } from "./heal.ts";
 import { type Decision, exhausted, halt, noWay, send, stopOrFail } from "./moves.ts";
 import {
+  type Action,
   type Facts,
   isWholeTurn,
   type PassEnd,
