@@ -9,6 +9,7 @@ import type { Live } from "../events/event.ts";
 import { shapeOf } from "../stitch/json.ts";
 import { isLoop } from "../stitch/repetition.ts";
 import type { Discard } from "../stitch/seam.ts";
+import { countEvents } from "../upstream/frames.ts";
 import { lossFailure } from "../upstream/loss.ts";
 import { retryAfterSeconds } from "../upstream/retry-after.ts";
 import type { Report } from "../wire/wire.ts";
@@ -886,7 +887,7 @@ class Watch implements Reader {
   run(events: Buffer, first: boolean): void {
     const live = this.#live;
     live.bytes += events.length;
-    live.tokens += 1;
+    live.tokens += countEvents(events);
     this.#reader.run(events, first);
     if (this.#reader.started && live.phase !== "flowing") this.#tell.flows();
   }

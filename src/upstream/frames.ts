@@ -138,3 +138,12 @@ function* boundaries(run: Buffer): Generator<number> {
     } else atLineStart = true;
   }
 }
+
+const BLANK_LINE = Buffer.from("\n\n");
+
+/** About how many events a run holds: at least one, and exactly where its lines end in LF. */
+export function countEvents(run: Buffer): number {
+  let count = 0;
+  for (let at = run.indexOf(BLANK_LINE); at !== -1; at = run.indexOf(BLANK_LINE, at + 2)) count++;
+  return Math.max(1, count);
+}
