@@ -23,7 +23,8 @@ export interface Claim {
 /** What carries a recording to other replicas. */
 interface Copy {
   /** The run is over, and nothing more will be recorded. `kept`: it may be replayed. */
-  settle(end: RunEnd, kept: boolean): void;
+  /** Settles when all of it is carried over, or is given up. */
+  settle(end: RunEnd, kept: boolean): Promise<void>;
 }
 
 /** One run and what it has answered so far. */
@@ -109,9 +110,9 @@ export class Replays {
         const whole = how.outcome !== "failed" && how.outcome !== "canceled" && how.outcome !== "rejected";
         // What failed is worth asking again, and what is too long is not there any more.
         const kept = whole && !recording.spilled && recording.ended;
+        const copied = entry.copy?.settle(how, kept);
         if (kept) this.#keep(id, entry);
-        else this.#drop(id, entry);
-        entry.copy?.settle(how, kept);
+        else this.#drop(id, entry, copied);
       },
     };
     return entry;
@@ -135,13 +136,15 @@ export class Replays {
     return true;
   }
 
-  #drop(id: string, entry: Entry | undefined): void {
+  /** `copied`: until then its content is still to be carried over to where other replicas find it. */
+  #drop(id: string, entry: Entry | undefined, copied: Promise<void> | undefined = undefined): void {
     if (entry === undefined) return;
     if (entry.expires !== null) clearTimeout(entry.expires);
     if (this.#entries.get(id) !== entry) return;
     this.#entries.delete(id);
     this.#bytes -= ENTRY_BYTES;
-    entry.recording.spill();
+    if (copied === undefined) entry.recording.spill();
+    else void copied.then(() => entry.recording.spill());
   }
 }
 

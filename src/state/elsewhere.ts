@@ -152,7 +152,7 @@ export class Elsewhere {
   }
 
   #claim({ claim, lease, body, token, stream, leaseMs, keepMs }: Place): Promise<unknown> {
-    return this.#store.run(CLAIM, [claim, lease], [body, token, stream, leaseMs, keepMs]);
+    return this.#store.run("request", CLAIM, [claim, lease], [body, token, stream, leaseMs, keepMs]);
   }
 
   #mirror(run: SharedRun, place: Place): Mirror {
@@ -164,6 +164,7 @@ export class Elsewhere {
         this.#mirrors.delete(mirror);
         const settling = mirror.settle(end, kept).finally(() => this.#settling.delete(settling));
         this.#settling.add(settling);
+        return settling;
       },
     };
     return mirror;
@@ -209,7 +210,7 @@ class Reader {
   /** Reads what is there by now. false: Redis is away, or what is there is not for us to read. */
   async readOn(): Promise<boolean> {
     for (;;) {
-      const found = await this.#store.ask((redis) =>
+      const found = await this.#store.ask("nobody", (redis) =>
         redis.xrangeBuffer(this.place.stream, this.#last, "+", "COUNT", BATCH),
       );
       if (found === AWAY) return false;
@@ -246,7 +247,12 @@ class Reader {
         else if (performance.now() - heardAt > MOST_AWAY * leaseMs) return "lost";
         if (there && performance.now() - watchedAt >= leaseMs / WATCHES) {
           watchedAt = performance.now();
-          const answer = await this.#store.run(WATCH, [claim, lease, readersOf(stream)], [token, stream, leaseMs]);
+          const answer = await this.#store.run(
+            "nobody",
+            WATCH,
+            [claim, lease, readersOf(stream)],
+            [token, stream, leaseMs],
+          );
           if (answer === "gone" || answer === "ours") {
             await this.readOn();
             return this.end !== null ? "ended" : answer === "ours" ? "ours" : "lost";
