@@ -99,7 +99,7 @@ export class Facts {
         await this.#askLessons(model);
         const { upstream, model: name, lessons } = model;
         const own = this.#o.knowledge.of(upstream, name);
-        const told = await this.#o.store.ask((redis) =>
+        const told = await this.#o.store.ask("nobody", (redis) =>
           redis
             .pipeline()
             .set(lessons, JSON.stringify(own), "EX", KEEP_SECONDS)
@@ -124,7 +124,7 @@ export class Facts {
   }
 
   async #askLessons({ upstream, model, lessons }: Model): Promise<void> {
-    const found = await this.#o.store.ask((redis) => redis.get(lessons));
+    const found = await this.#o.store.ask("nobody", (redis) => redis.get(lessons));
     const read = found === AWAY || found === null ? null : readLessons(parseJson(found));
     if (read !== null) merge(this.#o.knowledge.of(upstream, model), read);
   }
@@ -132,7 +132,7 @@ export class Facts {
   /** The calibration that rests on more replies stands. */
   async #askCalibration(model: Model): Promise<void> {
     const { counter, store } = this.#o;
-    const found = await store.ask((redis) => redis.get(model.calibration));
+    const found = await store.ask("nobody", (redis) => redis.get(model.calibration));
     if (found === AWAY || found === null) return;
     const own = this.#calibrationOf(model) ?? startOf(familyOf(model.model));
     const read = readCalibration(parseJson(found), own);
@@ -151,7 +151,7 @@ export class Facts {
       const calibration = this.#calibrationOf(model);
       if (calibration === null || calibration.replies <= model.shared) continue;
       const text = JSON.stringify(calibration);
-      const told = await this.#o.store.ask((redis) => redis.set(model.calibration, text, "EX", KEEP_SECONDS));
+      const told = await this.#o.store.ask("nobody", (redis) => redis.set(model.calibration, text, "EX", KEEP_SECONDS));
       if (told === AWAY) return;
       model.shared = calibration.replies;
     }

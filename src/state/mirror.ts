@@ -130,13 +130,13 @@ export class Mirror {
     const { token, leaseMs, keepMs, claim, lease, stream } = this.#place;
     if (this.#recording.spilled) {
       this.stop();
-      return this.#store.run(DROP, [claim, lease, stream], [token]);
+      return this.#store.run("nobody", DROP, [claim, lease, stream], [token]);
     }
     if (this.#pending.length === 0) this.#pending = this.#next();
     const keys = [claim, lease, stream, readersOf(stream)];
     const keep = this.#ended ? (this.#over?.kept === true ? keepMs : 0) : "";
     const times = [leaseMs, keepMs, keep, LAST_READ_MS];
-    const answer = await this.#store.run(APPEND, keys, [token, ...times, this.#n, ...this.#pending]);
+    const answer = await this.#store.run("nobody", APPEND, keys, [token, ...times, this.#n, ...this.#pending]);
     if (answer === "gone") return this.#anew();
     if (answer === "followed" || answer === "alone") {
       this.#n += this.#pending.length;
@@ -164,7 +164,7 @@ export class Mirror {
   /** Redis was restarted and has nothing of it any more. */
   async #anew(): Promise<unknown> {
     const { claim, lease, body, token, stream, leaseMs, keepMs } = this.#place;
-    const answer = await this.#store.run(CLAIM, [claim, lease], [body, token, stream, leaseMs, keepMs]);
+    const answer = await this.#store.run("nobody", CLAIM, [claim, lease], [body, token, stream, leaseMs, keepMs]);
     if (answer === AWAY) return AWAY;
     if (!Array.isArray(answer) || answer[0] !== "owner") {
       // The key is another run's by now.
@@ -182,6 +182,6 @@ export class Mirror {
   async #release(): Promise<void> {
     const { claim, lease, stream, token } = this.#place;
     this.stop();
-    await this.#store.run(RELEASE, [claim, lease, stream], [token]);
+    await this.#store.run("nobody", RELEASE, [claim, lease, stream], [token]);
   }
 }

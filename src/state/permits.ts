@@ -59,7 +59,7 @@ export class SharedPermits implements Permits {
 
   /** null: all are taken. */
   async #try(places: string, most: number, member: string, signal: AbortSignal): Promise<(() => void) | null> {
-    const answer = await this.#store.run(ENTER, [places], [most, member, PLACE_MS]);
+    const answer = await this.#store.run("request", ENTER, [places], [most, member, PLACE_MS]);
     if (answer === AWAY) return () => undefined;
     return answer === 1 ? this.#hold(places, member, signal) : null;
   }
@@ -68,7 +68,7 @@ export class SharedPermits implements Permits {
     const held = this.#held.get(places) ?? new Set();
     this.#held.set(places, held.add(member));
     const leave = () => {
-      if (held.delete(member)) void this.#store.run(LEAVE, [places], [member]);
+      if (held.delete(member)) void this.#store.run("nobody", LEAVE, [places], [member]);
     };
     // Nobody waits for it any more.
     if (signal.aborted) leave();
@@ -78,7 +78,7 @@ export class SharedPermits implements Permits {
   #renew(): void {
     for (const [places, members] of this.#held) {
       if (members.size === 0) this.#held.delete(places);
-      else void this.#store.run(RENEW, [places], [PLACE_MS, ...members]);
+      else void this.#store.run("nobody", RENEW, [places], [PLACE_MS, ...members]);
     }
   }
 }

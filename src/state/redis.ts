@@ -3,10 +3,13 @@ import type { Redis } from "ioredis";
 
 /** The first requests wait this long for the first connection, so that also a replica that has just begun knows of the others' runs. */
 const OPEN_MS = 1_000;
-/** No answer within this, and work goes on without it. */
-const ANSWER_MS = 150;
-/** After an answer that did not come, nobody waits for the next one either. */
+/** How long an answer may take: where a request waits for it, and where nobody does. */
+const ANSWER_MS = { request: 150, nobody: 2_000 } as const;
+export type Waits = keyof typeof ANSWER_MS;
+/** After an answer that did not come, no request waits for another one so soon. */
 const PAUSE_MS = 500;
+/** A connection on which nothing comes for this long, though something is asked, is given up. */
+const SILENT_MS = 5_000;
 const LONGEST_RECONNECT_MS = 2_000;
 
 /** Redis has not answered: whoever asked does without. */
@@ -27,8 +30,8 @@ export function script(source: string): Script {
 export type Changed = (connected: boolean, why: string) => void;
 
 /**
- * What replicas share, in a Redis (or Valkey) that may be away at any time. No question fails: it is answered, or `AWAY` at once or after
- * 150 ms. Meanwhile it is reconnected in the background. Two connections, whatever the load: one for questions, one to listen.
+ * What replicas share, in a Redis (or Valkey) that may be away at any time. No question fails: it is answered, or `AWAY` at once, or after the
+ * time that whoever asks can wait. Meanwhile it is reconnected in the background. Two connections, whatever the load: one for questions, one to listen.
  */
 export class Store {
   readonly #changed: Changed;
@@ -47,20 +50,28 @@ export class Store {
   }
 
   /** @returns what Redis answers */
-  async ask<T>(question: (redis: Redis) => Promise<T>): Promise<T | Away> {
+  async ask<T>(waits: Waits, question: (redis: Redis) => Promise<T>): Promise<T | Away> {
     if (this.#asks === null) await this.#opened;
     const redis = this.#asks;
-    if (redis === null || redis.status !== "ready" || performance.now() < this.#pausedUntil) return AWAY;
+    if (redis === null || redis.status !== "ready") return AWAY;
+    if (waits === "request" && performance.now() < this.#pausedUntil) return AWAY;
     try {
-      return await question(redis);
+      const answer = await inTime(question(redis), ANSWER_MS[waits]);
+      if (answer === AWAY) this.#pausedUntil = performance.now() + PAUSE_MS;
+      return answer;
     } catch (error) {
       this.#failed(error);
       return AWAY;
     }
   }
 
-  run({ source, sha }: Script, keys: readonly string[], args: readonly (string | number | Buffer)[]) {
-    return this.ask(async (redis): Promise<unknown> => {
+  run(
+    waits: Waits,
+    { source, sha }: Script,
+    keys: readonly string[],
+    args: readonly (string | number | Buffer)[],
+  ): Promise<unknown> {
+    return this.ask(waits, async (redis): Promise<unknown> => {
       try {
         return await redis.evalsha(sha, keys.length, ...keys, ...args);
       } catch (error) {
@@ -101,6 +112,7 @@ export class Store {
         connectTimeout: OPEN_MS,
         enableOfflineQueue: false,
         maxRetriesPerRequest: 0,
+        socketTimeout: SILENT_MS,
         autoResendUnfulfilledCommands: false,
         retryStrategy: (times) => Math.min(50 * 2 ** Math.min(times - 1, 6), LONGEST_RECONNECT_MS),
       });
@@ -114,7 +126,6 @@ export class Store {
     });
     this.#listens = listens;
     const asks = connect();
-    asks.options.commandTimeout = ANSWER_MS;
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, OPEN_MS);
       const settled = () => {
@@ -146,6 +157,14 @@ export class Store {
     this.#connected = connected;
     this.#changed(connected, why);
   }
+}
+
+/** An answer that is there by then but was not read yet, since this process was busy, counts as well. */
+function inTime<T>(answer: Promise<T>, ms: number): Promise<T | Away> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => setImmediate(() => resolve(AWAY)), ms);
+    answer.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
 }
 
 /** A code or a name, never the message: that may quote a command. */
