@@ -46,7 +46,8 @@ function reachable(upstream: string, listed: readonly ModelFacts[], config: Conf
   const found = new Map<string, Named>();
   const add = (name: string, ruled: boolean) => {
     const policy = policyFor(config, name);
-    if (policy.upstreams.some(({ name: serves }) => serves === upstream) && !found.has(name)) found.set(name, { name, policy, ruled });
+    if (policy.upstreams.some(({ name: serves }) => serves === upstream) && !found.has(name))
+      found.set(name, { name, policy, ruled });
   };
   for (const { match } of config.models) if (!match.includes("*")) add(match, true);
   for (const { names } of listed) add(names[0] ?? "", false);

@@ -1,7 +1,6 @@
 import type { JsonObject } from "./json.ts";
 
-export const WIRES = ["chat", "completions", "responses", "messages"] as const;
-export type WireName = (typeof WIRES)[number];
+export type WireName = "chat" | "completions" | "responses" | "messages";
 
 /** An output cap as the client wrote it. */
 export interface Cap {

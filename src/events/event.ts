@@ -3,7 +3,7 @@ import type { Attempt, Cause, Outcome, Warning } from "../core/cut.ts";
 import type { ErrorCode } from "../core/error.ts";
 
 /** What every event of one request carries. `model` is the name that the client asked for ("unknown" where it named none). */
-export interface Of {
+interface Of {
   /** Request id, as in `x-lastword-request-id`. */
   readonly id: string;
   readonly model: string;

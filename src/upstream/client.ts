@@ -22,7 +22,7 @@ export interface ClientOptions {
 /** By name, or names and values in turn. */
 export type RequestHeaders = Record<string, string | string[]> | string[];
 
-export interface Request {
+interface Request {
   readonly origin: string;
   /** Path and query. */
   readonly path: string;

@@ -7,8 +7,8 @@ import type { JsonObject } from "../../src/core/json.ts";
 import { get } from "../support/client.ts";
 
 /** Launcher of a real llama-server, and the model whose replies are known to the byte. Only the CI script knows where they are. */
-export const LAUNCHER = process.env.LASTWORD_ENGINE ?? "";
-export const MODEL = process.env.LASTWORD_ENGINE_MODEL ?? "";
+const LAUNCHER = process.env.LASTWORD_ENGINE ?? "";
+const MODEL = process.env.LASTWORD_ENGINE_MODEL ?? "";
 export const present = LAUNCHER !== "" && MODEL !== "";
 if (!present)
   process.stderr.write(
