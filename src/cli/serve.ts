@@ -16,6 +16,7 @@ import { createServices, type Services } from "../services.ts";
 import { VERSION } from "../version.ts";
 import { EXIT } from "./commands.ts";
 import { viaProxy } from "./environment.ts";
+import { keepRequestsYoung } from "./garbage.ts";
 import { exposedError, type ListenError, listenError } from "./listen-error.ts";
 
 interface ServeOptions {
@@ -59,6 +60,7 @@ export async function serve({ config: named, flags }: ServeOptions, env: Environ
   const unwatch = path === null ? () => undefined : reloads(path, flags, env, services, listening);
   // Of several workers, the first process says it once for all.
   if (cluster.isPrimary) process.stdout.write(`lastword listening on ${listening.url}\n`);
+  void keepRequestsYoung();
   void app.warm();
   await stopped;
   unwatch();
