@@ -9,7 +9,7 @@ import { get, postStream, startStream } from "../support/client.ts";
 import { type Command, runCommand } from "../support/command.ts";
 import { pause, recite, startUpstream, type Upstream } from "../support/upstream.ts";
 import { startHaproxy } from "./haproxy.ts";
-import { eventually, freePort, type RedisServer, redisHere, startRedis } from "./redis.ts";
+import { eventually, freePort, mirrored, type RedisServer, redisHere, startRedis } from "./redis.ts";
 
 const haproxyHere = has("haproxy", "apt-get install haproxy");
 
@@ -59,22 +59,6 @@ function stopsAt(up: Upstream, calls: number): void {
     const script = [...(await model(call, n))];
     if (n <= calls) script.splice(Math.floor(script.length / 2), 0, pause());
     return script;
-  });
-}
-
-/** What an entry is longer by than what it holds: kind, nonce and tag. */
-const SEAL_BYTES = 1 + 12 + 16;
-
-/** Until all that a client has been given has come to Redis. */
-function mirrored(redis: RedisServer, client: { seen(): string }): Promise<true> {
-  return eventually(async () => {
-    let bytes = 0;
-    for (const name of await redis.client.keys("lastword:1:replay:*")) {
-      if ((await redis.client.type(name)) !== "stream") continue;
-      const [, ...entries] = await redis.client.xrangeBuffer(name, "-", "+");
-      for (const [, fields] of entries) bytes += (fields[1]?.length ?? 0) - SEAL_BYTES;
-    }
-    return bytes > 0 && bytes >= Buffer.byteLength(client.seen()) ? true : null;
   });
 }
 

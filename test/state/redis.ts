@@ -96,3 +96,19 @@ export async function eventually<T>(look: () => Promise<T | null> | T | null): P
   }
   throw new Error("it never came to be so");
 }
+
+/** What an entry is longer by than what it holds: kind, nonce and tag. */
+const SEAL_BYTES = 1 + 12 + 16;
+
+/** Until all that a client has been given has come to Redis. */
+export function mirrored(redis: RedisServer, client: { seen(): string }): Promise<true> {
+  return eventually(async () => {
+    let bytes = 0;
+    for (const name of await redis.client.keys("lastword:1:replay:*")) {
+      if ((await redis.client.type(name)) !== "stream") continue;
+      const [, ...entries] = await redis.client.xrangeBuffer(name, "-", "+");
+      for (const [, fields] of entries) bytes += (fields[1]?.length ?? 0) - SEAL_BYTES;
+    }
+    return bytes > 0 && bytes >= Buffer.byteLength(client.seen()) ? true : null;
+  });
+}

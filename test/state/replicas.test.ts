@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { postPlain, postStream, startStream } from "../support/client.ts";
 import { type Lastword, type ProxyOptions, startProxy } from "../support/proxy.ts";
 import { done, finish, pause, reply, say, startUpstream, status, type Upstream } from "../support/upstream.ts";
-import { eventually, type RedisServer, redisHere, startRedis } from "./redis.ts";
+import { eventually, mirrored, type RedisServer, redisHere, startRedis } from "./redis.ts";
 
 const ask = { model: "m", messages: [{ role: "user", content: "hello there" }] };
 const key = { "idempotency-key": "k1" };
@@ -10,15 +10,6 @@ const TWO = "one two";
 
 function replica(up: Upstream, redis: RedisServer, options: ProxyOptions = {}): Promise<Lastword> {
   return startProxy(up, { leaseMs: 1000, ...options, state: { redis: redis.url, replays: true, replayKey: "secret" } });
-}
-
-/** Until so many entries of a recording are in Redis. */
-function mirrored(redis: RedisServer, entries: number): Promise<string> {
-  return eventually(async () => {
-    for (const name of await redis.client.keys("lastword:1:replay:*"))
-      if ((await redis.client.type(name)) === "stream" && (await redis.client.xlen(name)) >= entries) return name;
-    return null;
-  });
 }
 
 describe.skipIf(!redisHere)("runs among replicas", () => {
@@ -143,7 +134,7 @@ describe.skipIf(!redisHere)("runs among replicas", () => {
     up.next(say("two"), finish("stop"), done());
     const first = startStream(`${a.url}/chat/completions`, ask, key);
     await first.until("half, ");
-    await mirrored(redis, 2);
+    await mirrored(redis, first);
     first.abort();
     expect(await a.finished()).toMatchObject({ outcome: "canceled" });
     await eventually(async () => ((await redis.client.keys("*:lease")).length === 0 ? true : null));
@@ -165,7 +156,7 @@ describe.skipIf(!redisHere)("runs among replicas", () => {
     up.next(...reply("from the start"));
     const first = startStream(`${a.url}/chat/completions`, ask, { ...key, "x-lastword-heal": "off" });
     await first.until("one ");
-    await mirrored(redis, 2);
+    await mirrored(redis, first);
     first.abort();
     await a.finished();
     await eventually(async () => ((await redis.client.keys("*:lease")).length === 0 ? true : null));
@@ -197,10 +188,10 @@ describe.skipIf(!redisHere)("runs among replicas", () => {
     up.next(say("one "), pause(), say("two"), finish("stop"), done());
     const first = startStream(`${a.url}/chat/completions`, ask, key);
     await first.until("one ");
-    await mirrored(redis, 2);
+    await mirrored(redis, first);
     await redis.kill();
     await redis.restart();
-    await mirrored(redis, 2);
+    await mirrored(redis, first);
     up.release();
     expect((await first.done).text()).toBe(TWO);
     await eventually(async () => ((await redis.client.keys("*:lease")).length === 0 ? true : null));
@@ -217,8 +208,9 @@ describe.skipIf(!redisHere)("runs among replicas", () => {
     up.next(say("one "), say("and a half, "), pause(), finish("stop"), done());
     up.next(say("two"), finish("stop"), done());
     const first = startStream(`${a.url}/chat/completions`, ask, key);
+    await first.until("half, ");
     const second = startStream(`${b.url}/chat/completions`, ask, key);
-    await Promise.all([first.until("half, "), second.until("half, ")]);
+    await second.until("half, ");
     await redis.kill();
     expect((await second.done).text()).toBe("one and a half, two");
     up.release();
