@@ -4,6 +4,9 @@ import { JsonScanner } from "../stitch/scanner.ts";
 import type { Discard, Seam, SeamVerdict } from "../stitch/seam.ts";
 import type { Ears } from "./ears.ts";
 
+/** Characters of a line of the model's own in front of the arguments (an announcement, a fence), and how many such lines are passed over. */
+const LONGEST_OPENING = 200;
+const MOST_OPENINGS = 3;
 /** Characters behind the closed arguments after which no end need be waited for. */
 const LONGEST_REMARK = 400;
 
@@ -16,14 +19,20 @@ export class CarriedEars implements Ears {
   discard: Discard | null = null;
   seam: { overlap: number; dropped: number } | null = null;
   readonly #call: Block;
-  readonly #seam: Seam;
+  readonly #open: () => Seam;
   readonly #json: JsonScanner;
+  #seam: Seam;
   #head = "";
+  #openings = 0;
+  /** Characters of the openings that were passed over. */
+  #passed = 0;
   #behind = 0;
 
-  constructor(call: Block, seam: Seam) {
+  /** @param open the joint, once for each place at which the arguments may begin */
+  constructor(call: Block, open: () => Seam) {
     this.#call = call;
-    this.#seam = seam;
+    this.#open = open;
+    this.#seam = open();
     this.#json = new JsonScanner().push(call.text);
   }
 
@@ -35,23 +44,37 @@ export class CarriedEars implements Ears {
   hear(text: string): Part[] {
     if (this.seam !== null) return this.#args(text);
     this.#head += text;
-    return this.#decided(this.#seam.push(text));
+    return this.#decided(this.#seam.push(text), false);
   }
 
   end(): Part[] {
     // Open arguments that nothing was added to were not gone on with.
-    if (this.#head === "") this.discard ??= "no_alignment";
-    return this.seam === null && this.discard === null ? this.#decided(this.#seam.end()) : [];
+    if (this.#head === "" && this.#passed === 0) this.discard ??= "no_alignment";
+    return this.seam === null && this.discard === null ? this.#decided(this.#seam.end(), true) : [];
   }
 
-  #decided(verdict: SeamVerdict): Part[] {
+  #decided(verdict: SeamVerdict, whole: boolean): Part[] {
     if (verdict.do === "hold") return [];
-    if (verdict.do === "discard") {
-      this.discard = verdict.why;
-      return [];
-    }
-    this.seam = { overlap: verdict.overlap, dropped: verdict.drop };
+    if (verdict.do === "discard") return this.#behindOpening(whole) ?? this.#refuse(verdict.why);
+    this.seam = { overlap: verdict.overlap, dropped: this.#passed + verdict.drop };
     return this.#args(this.#head.slice(verdict.drop));
+  }
+
+  #refuse(why: Discard): Part[] {
+    this.discard = why;
+    return [];
+  }
+
+  /** A first line that cannot be joined may be the model's own: what follows it must prove itself all the same. null: there is none. */
+  #behindOpening(whole: boolean): Part[] | null {
+    const end = this.#head.indexOf("\n") + 1;
+    if (end === 0 || end > LONGEST_OPENING || this.#openings >= MOST_OPENINGS) return null;
+    this.#openings++;
+    this.#passed += end;
+    this.#head = this.#head.slice(end);
+    this.#seam = this.#open();
+    const verdict = this.#seam.push(this.#head);
+    return this.#decided(verdict.do === "hold" && whole ? this.#seam.end() : verdict, whole);
   }
 
   /** Text that breaks the JSON is no continuation of it: the pass counts for nothing. */

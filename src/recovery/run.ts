@@ -557,7 +557,8 @@ export class Run {
         this.#cutAt = performance.now();
         this.#job.live.cuts.push(this.#job.live.tokens);
         this.#learnFromCut(verdict);
-        this.#discarded = null;
+        // A model that needed the clearer order for one part of a call will need it for the next.
+        if (this.#state.strategy !== "parts") this.#discarded = null;
         const gained = reader instanceof Joiner ? reader.gained : lengthOf(this.#draft.full());
         const cause = this.#meant(request, verdict.cause) ? "honoured_cap" : verdict.cause;
         const looping = verdict.looping || isLoop(textOf(this.#draft.full()));

@@ -198,7 +198,8 @@ function perform(scene: Scene, call: Call): Script {
   const raw = call.wire === "completions";
   const said = raw || order === null ? rest : nudges.anchor(text, order, rest);
   const { piece, all } = cutAt(said, limit);
-  if (all) scene.written.add(whole);
+  // A model that begins anew has written its own text, whatever it was given to go on from.
+  if (all) scene.written.add(n > 1 && scene.mood === "begins anew" ? rest : whole);
   return [say(all && raw ? `${piece}}\n</tool_call>` : piece), ...endOf(scene, n, all, "stop", call)];
 }
 

@@ -329,17 +329,27 @@ describe("a tool call that is cut", () => {
       expect(strategies().filter((strategy) => strategy === "parts").length).toBeGreaterThanOrEqual(6);
     });
 
-    it.each([
+    it.each<[string, (partial: string, order: string, rest: string) => string]>([
       ["goes straight on", nudges.exact],
       ["repeats its last word", nudges.repeatWord],
-      ["says all of it again", nudges.restart],
-      ["begins with words of its own", nudges.preamble("Here is the rest:\n")],
-    ])("a model that %s gives a whole call or none", async (_name, nudge) => {
+      ["announces it", (...said) => `Here is the rest:\n${nudges.anchor(...said)}`],
+      ["sets it in a fence", (...said) => `\`\`\`json\n${nudges.anchor(...said)}\n\`\`\``],
+      ["does both", (...said) => `Sure.\n\n\`\`\`json\n${nudges.anchor(...said)}\n\`\`\``],
+      ["speaks on behind it", (...said) => `${nudges.anchor(...said)}\n\nLet me know if you need more.`],
+    ])("from a model that %s", async (_name, nudge) => {
       await start({}, { dialect: "generic" });
       up.handle(recite(recital, { providerCap: 220, nudge }));
       const got = await stream();
-      if (got.finish() === "tool_calls") expect(got.toolArgs()).toEqual([LONG]);
-      else expect({ finish: got.finish(), args: got.toolArgs() }).toEqual({ finish: "length", args: [] });
+      expect(got.toolArgs()).toEqual([LONG]);
+      expect(got.finish()).toBe("tool_calls");
+    });
+
+    it("a model that says all of it again comes no further, and makes no call", async () => {
+      await start({}, { dialect: "generic" });
+      up.handle(recite(recital, { providerCap: 220, nudge: nudges.restart }));
+      const got = await stream();
+      expect(got.toolArgs()).toEqual([]);
+      expect(got.finish()).toBe("length");
     });
 
     it("in the template's own syntax, on a server that renders it", async () => {

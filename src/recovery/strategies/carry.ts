@@ -33,7 +33,7 @@ export function carry(
     set: hidden ? {} : choice,
     without: hidden ? [...TOOL_FIELDS] : [],
     channel: "call",
-    ears: new CarriedEars(call, openSeam({ strategy: "nudge", sent: call.text, anchor, seen })),
+    ears: new CarriedEars(call, () => openSeam({ strategy: "nudge", sent: call.text, anchor, seen })),
     calls,
   };
 }
