@@ -58,6 +58,8 @@ function routes(services: Services, stopping: AbortSignal): Hono<Env> {
     app.post(path, (c) => counted(services, c.env));
   for (const path of ["/v1/*", ...NATIVE]) app.all(path, (c) => through(services, c.env));
   app.notFound((c) => refuse(c.env, failure("not_found", `There is no ${c.req.method} ${c.req.path} here.`)));
+  // Hono's own would write the error, with whatever it quotes, to the console.
+  app.onError((error, c) => refuse(c.env, services.fault(error)));
   return app;
 }
 

@@ -2,6 +2,7 @@ import type { Fault, Part } from "../core/part.ts";
 import { emptyReply, type Reply, take } from "../core/reply.ts";
 import { solidEnd, wordHold } from "../stitch/characters.ts";
 import { Garbled, MOST_GARBAGE, parseEvents } from "../upstream/frames.ts";
+import { eventOf } from "../wire/sse.ts";
 import type { Frame, Voice, Wire } from "../wire/wire.ts";
 
 /** Reads that have flowed are kept unparsed up to this size; then they are parsed into the reply and let go. */
@@ -240,9 +241,21 @@ export class Forward {
     const opening = this.#opening(frame);
     if (opening !== "") this.#o.out(Buffer.from(opening));
     this.shown ||= frame.kind === "output";
-    for (const held of this.#held) this.#flow(held.frame, held.bytes);
+    for (const held of this.#held) this.#flowHeld(held);
     this.#held = [];
     this.#flow(frame, bytes);
+  }
+
+  /** A finish that was not the end is remembered, and not shown: the end has its own. */
+  #flowHeld({ frame, bytes }: Held): void {
+    if (!frame.parts.some((part) => part.kind === "finish")) {
+      this.#flow(frame, bytes);
+      return;
+    }
+    for (const half of this.#o.wire.split?.(frame) ?? [frame]) {
+      if (half.kind === "output") this.#flow(half, Buffer.from(eventOf(half)));
+      else for (const part of half.parts) take(this.#flowed, part);
+    }
   }
 
   /** What must stand before the frames that are held, and `last` behind them, if they are the first to go out. */

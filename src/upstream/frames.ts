@@ -37,6 +37,7 @@ export class EventSplitter {
 
   /** The whole events that are complete now, or null. */
   push(chunk: Buffer): Buffer | null {
+    if (chunk.length === 0) return null;
     if (this.#kept.size === 0) {
       const end = lastBoundary(chunk);
       if (end === chunk.length) return chunk;
