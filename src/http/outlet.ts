@@ -11,6 +11,8 @@ export interface Outlet {
   /** false: the reader is slow; write no more until `onDrain` calls. */
   write(chunk: Buffer | string): boolean;
   onDrain(resume: () => void): void;
+  /** Gives up on readers that do not read. */
+  drop(): void;
   end(chunk?: Buffer | string): void;
 }
 
@@ -37,6 +39,10 @@ export class SocketOutlet implements Outlet {
 
   onDrain(resume: () => void): void {
     this.#response.once("drain", resume);
+  }
+
+  drop(): void {
+    this.#response.destroy();
   }
 
   end(chunk?: Buffer | string): void {

@@ -119,6 +119,10 @@ export class Recording implements Outlet {
     this.#resume = resume;
   }
 
+  drop(): void {
+    for (const { response, blocked } of this.#readers) if (blocked) response.destroy();
+  }
+
   end(chunk?: Buffer | string): void {
     if (this.ended) return;
     if (chunk !== undefined) this.write(chunk);

@@ -24,7 +24,8 @@ export class Teller {
   readonly #flow: { pause(): void; resume(): void };
   #upstreamHeaders: Headers = {};
   #beat: NodeJS.Timeout | null = null;
-  #blocked = false;
+  /** The client reads slowly: until when it may. */
+  #blocked: NodeJS.Timeout | null = null;
   #closed = false;
 
   constructor(job: Job, voice: Voice, flow: { pause(): void; resume(): void }) {
@@ -60,13 +61,21 @@ export class Teller {
     if (events.length === 0 || this.#closed) return;
     this.#commit();
     this.#beat?.refresh();
-    if (this.#job.outlet.write(events) || this.#blocked) return;
-    this.#blocked = true;
+    if (this.#job.outlet.write(events)) return;
+    // Also where it was blocked before: this may be another pass.
     this.#flow.pause();
+    if (this.#blocked !== null) return;
+    const { idleSeconds } = this.#job.limits;
+    this.#blocked = setTimeout(() => this.#job.outlet.drop(), idleSeconds * 1000);
     this.#job.outlet.onDrain(() => {
-      this.#blocked = false;
+      this.#unblock();
       this.#flow.resume();
     });
+  }
+
+  #unblock(): void {
+    if (this.#blocked !== null) clearTimeout(this.#blocked);
+    this.#blocked = null;
   }
 
   endStream(events: Buffer | string): void {
@@ -130,6 +139,7 @@ export class Teller {
 
   close(): void {
     this.#closed = true;
+    this.#unblock();
     if (this.#beat !== null) clearTimeout(this.#beat);
     this.#beat = null;
   }
@@ -142,7 +152,7 @@ export class Teller {
 
   #heartbeat(form: "comment" | "empty-delta"): void {
     if (this.#closed) return;
-    if (this.#blocked) this.#beat?.refresh();
+    if (this.#blocked !== null) this.#beat?.refresh();
     else this.say(this.#job.wire.heartbeat(form));
   }
 }
