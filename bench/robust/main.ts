@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import { crowd } from "./crowd.ts";
 import { hostile } from "./hostile.ts";
 import { leaks } from "./leaks.ts";
 
@@ -7,6 +8,7 @@ const { values } = parseArgs({
 });
 const PARTS: Record<string, (quick: boolean) => Promise<boolean>> = {
   leaks: (quick) => leaks(quick ? 1_000 : 5_000),
+  crowd: (quick) => crowd(quick ? 200 : 1_000),
   hostile: () => hostile(values.kind),
 };
 

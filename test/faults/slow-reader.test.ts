@@ -55,7 +55,7 @@ async function still(sent: { readonly bytes: number }): Promise<void> {
   }
 }
 
-const WORDS = Array.from({ length: 200_000 }, (_, n) => `word ${n}, `).join("");
+const WORDS = Array.from({ length: 1_500_000 }, (_, n) => `word ${n}, `).join("");
 const CUT = chunked(
   `data: ${JSON.stringify({ id: "c1", object: "chat.completion.chunk", created: 1, model: "m", choices: [{ index: 0, delta: {}, finish_reason: "length" }] })}\n\ndata: [DONE]\n\n`,
 );
