@@ -4,6 +4,7 @@ import type { Config } from "./config/load.ts";
 import { capsFor, policyFor } from "./config/policy.ts";
 import { type Failure, failure, Left, outcomeOf, Refused } from "./core/error.ts";
 import { Over } from "./core/over.ts";
+import { soon } from "./core/soon.ts";
 import type { Live } from "./events/event.ts";
 import { readBody } from "./http/body.ts";
 import { credentials, requestHeaders } from "./http/headers.ts";
@@ -65,11 +66,11 @@ export async function exchange(
       if (fate.is === "conflict") throw new Refused(conflict());
       if (fate.is === "ended") end = fate.end;
       else {
-        const enter = async (at: Job) => {
-          const taken = await placeAt(config.limits, at, over, services.state?.permits);
-          place.leave();
-          place.leave = taken;
-        };
+        const enter = (at: Job) =>
+          soon(placeAt(config.limits, at, over, services.state?.permits), (taken) => {
+            place.leave();
+            place.leave = taken;
+          });
         const of = { wire, request, options, bytes, outlet, live, over, enter };
         const job = await over.until(prepare(services, config, of));
         const shown = fate.left === null ? null : await fate.left(job.heal && job.ask.stream);
@@ -151,7 +152,7 @@ async function prepare(
     readonly live: Live;
     readonly over: Over;
     /** Takes a place at a job's upstream, and gives back the one before. */
-    readonly enter: (job: Job) => Promise<void>;
+    readonly enter: (job: Job) => void | Promise<void>;
   },
 ): Promise<Job> {
   const { wire, request, options, bytes, outlet, live, over } = of;
@@ -162,7 +163,8 @@ async function prepare(
   const asked = wire.read(body);
   const inboundKeys = config.listen.keys.length > 0;
   const caps = options.caps ?? capsFor(policyFor(config, asked.model), wire.name);
-  let target = await targetOf(services, config, wire, asked, asked.model);
+  const targeting = targetOf(services, config, wire, asked, asked.model);
+  let target = targeting instanceof Promise ? await targeting : targeting;
   name(live, asked, target.server);
   services.bus.emit({
     type: "received",
@@ -178,7 +180,8 @@ async function prepare(
     const strict = caps === "strict";
     return admit(services, { wire, ask, policy, server, dialect, strict, authorization, bytes: bytes.length, over });
   };
-  let plan = await admitted(target);
+  const planning = admitted(target);
+  let plan = planning instanceof Promise ? await planning : planning;
   if (large) await othersTurn();
   const { overflow, overflowModel } = target.policy;
   if (plan.refusal?.code === "context_length_exceeded" && overflow === "route" && overflowModel !== "") {
@@ -245,8 +248,7 @@ async function prepare(
       elsewhere,
     };
   };
-  const tried = new Set([target.server.name]);
-  const next = async (): Promise<Job | null> => {
+  const others = (tried: Set<string>) => async (): Promise<Job | null> => {
     for (;;) {
       const at = await targetElsewhere(services, wire, target, tried);
       if (at === null) return null;
@@ -258,6 +260,6 @@ async function prepare(
       return job;
     }
   };
-  const elsewhere = target.policy.upstreams.length > 1 ? next : null;
+  const elsewhere = target.policy.upstreams.length > 1 ? others(new Set([target.server.name])) : null;
   return jobAt(target, plan);
 }

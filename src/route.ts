@@ -2,6 +2,7 @@ import type { Config } from "./config/load.ts";
 import { type Policy, policyFor } from "./config/policy.ts";
 import type { Ask, Piece } from "./core/ask.ts";
 import { Refused } from "./core/error.ts";
+import { soon } from "./core/soon.ts";
 import { wireFailure } from "./recovery/failures.ts";
 import type { Services } from "./services.ts";
 import { choose } from "./upstream/choose.ts";
@@ -18,22 +19,23 @@ export interface Target {
 }
 
 /** Where a model is served, and the request as it is put there. @throws Refused where its upstream does not speak this wire */
-export async function targetOf(
+export function targetOf(
   services: Services,
   config: Config,
   wire: Wire,
   asked: Ask,
   model: string,
-): Promise<Target> {
+): Target | Promise<Target> {
   const policy = policyFor(config, model);
   const named = policy.alias ?? model;
   const ask =
     named === asked.model ? asked : { ...asked, model: named, body: { ...asked.body, model: named }, verbatim: false };
   const only = policy.upstreams.length === 1;
   const server = only ? services.server(policy.upstream.name) : among(policy.upstreams, services, wire, ask);
-  const dialect = await server.dialect();
-  if (!dialect.wires.includes(wire.name)) throw new Refused(wireFailure(server.name, wire.name, dialect.wires));
-  return { policy, ask, server, dialect };
+  return soon(server.dialect(), (dialect) => {
+    if (!dialect.wires.includes(wire.name)) throw new Refused(wireFailure(server.name, wire.name, dialect.wires));
+    return { policy, ask, server, dialect };
+  });
 }
 
 /**

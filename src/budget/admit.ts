@@ -2,6 +2,7 @@ import type { Policy } from "../config/policy.ts";
 import type { Ask } from "../core/ask.ts";
 import { type Failure, failure } from "../core/error.ts";
 import type { Over } from "../core/over.ts";
+import { soon } from "../core/soon.ts";
 import type { Plan } from "../recovery/job.ts";
 import type { Dialect } from "../upstream/dialect.ts";
 import type { Server } from "../upstream/server.ts";
@@ -40,10 +41,11 @@ export interface Applicant {
  * Decides before dispatch what may be sent. Three ways to count, the cheapest that decides: the byte length, an estimate with its bound, the
  * server's own counter where the bound straddles a decision.
  */
-export async function admit(services: Counting, of: Applicant): Promise<Admission> {
-  const admission = await judge(services, of);
-  if (admission.refusal?.code !== "context_length_exceeded" || of.policy.overflow !== "compact") return admission;
-  return (await compacted(services, of, admission)) ?? admission;
+export function admit(services: Counting, of: Applicant): Admission | Promise<Admission> {
+  return soon(judge(services, of), (admission) => {
+    if (admission.refusal?.code !== "context_length_exceeded" || of.policy.overflow !== "compact") return admission;
+    return compacted(services, of, admission).then((shorter) => shorter ?? admission);
+  });
 }
 
 interface Counting {
@@ -77,13 +79,18 @@ async function compacted(services: Counting, of: Applicant, refused: Admission):
   return null;
 }
 
-async function judge({ windows, counter }: Counting, of: Applicant): Promise<Admission> {
-  const { wire, ask, policy, server, dialect } = of;
-  const asking = windows.known(server, ask.model, policy, of.authorization);
-  const known = asking instanceof Promise ? await asking : asking;
-  const target = { upstream: server.name, model: ask.model, bodyBytes: of.bytes };
-  const input = inputOf(of, known);
-  const count = limitsPrompt(known) ? await counted(counter, of, input, target) : null;
+function judge({ windows, counter }: Counting, of: Applicant): Admission | Promise<Admission> {
+  const { ask, policy, server } = of;
+  return soon(windows.known(server, ask.model, policy, of.authorization), (known) => {
+    const target = { upstream: server.name, model: ask.model, bodyBytes: of.bytes };
+    const input = inputOf(of, known);
+    const counting = limitsPrompt(known) ? counted(counter, of, input, target) : null;
+    return soon(counting, (count) => admissionOf(of, known, input, target, count));
+  });
+}
+
+function admissionOf(of: Applicant, known: Known, input: PlanInput, target: Target, count: Count | null): Admission {
+  const { wire, ask, dialect } = of;
   const planned = plan({ ...input, count });
   const sent = planned.do === "send" ? (planned.cap ?? input.asked) : null;
   const reason = planned.do === "send" ? planned.reason : "none";
@@ -117,18 +124,20 @@ function limitsPrompt(known: Known): boolean {
   return known.window !== null || known.maxInput !== null || known.trained !== null;
 }
 
-async function counted(counter: Counter, of: Applicant, input: PlanInput, target: Target): Promise<Count> {
+function counted(counter: Counter, of: Applicant, input: PlanInput, target: Target): Count | Promise<Count> {
   const pieces = of.wire.pieces(of.ask.body);
   const most = ceilingCount(pieces, target);
   if (fitsSurely({ ...input, count: most })) return most;
-  const estimating = counter.count(pieces, target);
-  const estimate = estimating instanceof Promise ? await estimating : estimating;
-  if (of.dialect.count === undefined || !straddles({ ...input, count: estimate })) return estimate;
-  const exact = await of.dialect.count(of.server.query(of.authorization, of.over.signal), of.ask, of.ask.body);
-  if (exact === null) return estimate;
-  counter.learn(estimate, target, exact);
-  const { parts, evidence } = estimate;
-  return { tokens: exact, bound: 0, method: "exact", parts, evidence };
+  return soon(counter.count(pieces, target), (estimate) => {
+    if (of.dialect.count === undefined || !straddles({ ...input, count: estimate })) return estimate;
+    const asking = of.dialect.count(of.server.query(of.authorization, of.over.signal), of.ask, of.ask.body);
+    return asking.then((exact) => {
+      if (exact === null) return estimate;
+      counter.learn(estimate, target, exact);
+      const { parts, evidence } = estimate;
+      return { tokens: exact, bound: 0, method: "exact", parts, evidence };
+    });
+  });
 }
 
 function inputOf({ wire, ask, policy, dialect, strict }: Applicant, known: Known): PlanInput {

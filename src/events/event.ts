@@ -3,11 +3,11 @@ import type { Attempt, Cause, Outcome, Warning } from "../core/cut.ts";
 import type { ErrorCode } from "../core/error.ts";
 
 /** What every event of one request carries. `model` is the name that the client asked for ("unknown" where it named none). */
-interface Of {
+type Of = {
   /** Request id, as in `x-lastword-request-id`. */
   readonly id: string;
   readonly model: string;
-}
+};
 
 /**
  * All that lastword tells of itself, in one closed union. It holds counts, ids, names and durations and never content or keys,

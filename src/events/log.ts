@@ -70,20 +70,25 @@ function levelOf(event: Event): Level {
   }
 }
 
-/** An event's own fields, flat. Names and reasons may be an upstream's or a client's own words, and are bounded. */
+/** An event's own fields, flat. */
 function fieldsOf(event: Event): Fields {
-  const { type: _, ...fields } = event;
-  if (!("facts" in fields)) return bounded(fields);
-  const { facts, ...rest } = fields;
+  const out: Writable = {};
+  if (!("facts" in event)) return addTo(out, event);
+  const { facts, ...rest } = event;
   const { seam, ...flat } = facts;
-  return bounded({ ...rest, ...flat, overlap: seam?.overlap ?? null, dropped: seam?.dropped ?? null });
+  addTo(addTo(out, rest), flat);
+  out.overlap = seam?.overlap ?? null;
+  out.dropped = seam?.dropped ?? null;
+  return out;
 }
 
-function bounded(fields: Fields): Fields {
-  const out: Record<string, string | number | boolean | null> = {};
+type Writable = { -readonly [Name in keyof Fields]: Fields[Name] };
+
+/** Names and reasons may be an upstream's or a client's own words, and are bounded. */
+function addTo(out: Writable, fields: Fields): Writable {
   for (const name in fields) {
     const value = fields[name] ?? null;
-    out[name] = typeof value === "string" && value !== "" ? shown(value) : value;
+    if (name !== "type") out[name] = typeof value === "string" && value !== "" ? shown(value) : value;
   }
   return out;
 }

@@ -14,9 +14,9 @@ export function stderrSink(): LogSink {
 function ignore(): void {}
 
 /** Lines are gathered for so long: a write for each would cost as much as answering a small request. */
-const GATHER_MS = 50;
+const GATHER_MS = 100;
 /** Characters that are written without waiting for more. */
-const GATHER_LENGTH = 8_192;
+const GATHER_LENGTH = 32_768;
 /** Bytes that wait for a reader who has stopped reading; further lines are lost. */
 const MOST_WAITING = 8 * 1024 * 1024;
 

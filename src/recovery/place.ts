@@ -1,7 +1,10 @@
 import { type Failure, failure, Refused } from "../core/error.ts";
 import type { Over } from "../core/over.ts";
+import type { Slots } from "../upstream/slots.ts";
 import { deadlineFailure } from "./failures.ts";
 import type { Job } from "./job.ts";
+
+type Place = NonNullable<ReturnType<Slots["enter"]>>;
 
 interface Limits {
   readonly maxInflight: number;
@@ -18,17 +21,26 @@ export interface Permits {
  * A place at the upstream; waits in line for one. @returns what gives it back
  * @throws Refused `overloaded` where the line is full, or the deadline comes first; the reason of `over` where that ends
  */
-export async function placeAt(
+export function placeAt(
   limits: Limits,
   job: Job,
   over: Over,
   permits: Permits | null = null,
-): Promise<() => void> {
+): (() => void) | Promise<() => void> {
   const { maxInflight, maxQueued } = limits;
   const place = job.server.slots.enter(maxInflight, maxQueued);
   if (place === null) throw new Refused(overloaded(job, maxInflight, maxQueued));
   const shared = maxInflight === 0 ? null : permits;
-  if (place.entered === null && shared === null) return place.leave;
+  return place.entered === null && shared === null ? place.leave : inLine(limits, job, over, place, shared);
+}
+
+async function inLine(
+  { maxInflight }: Limits,
+  job: Job,
+  over: Over,
+  place: Place,
+  shared: Permits | null,
+): Promise<() => void> {
   job.live.phase = "queued";
   const waiting = new AbortController();
   try {

@@ -308,15 +308,13 @@ export class Run {
     const { live, limits, headers, firstOnly, server, search } = this.#job;
     const first = live.attempts.length === 0;
     return new Promise((resolve) => {
-      this.#landed = (landing) => {
+      const land = (landing: Landing) => {
         this.#landed = null;
         resolve(landing);
       };
-      const watch = new Watch(reader, live, {
-        opened: (received) => this.#draft.heard(received),
-        flows: () => this.#flows(first),
-      });
-      const transport = new Transport(watch, limits, (landing) => this.#landed?.(landing));
+      this.#landed = land;
+      const watch = new Watch(reader, live, this.#draft, () => this.#flows(first));
+      const transport = new Transport(watch, limits, land);
       this.#transport = transport;
       transport.start(server, request.path + search, first ? [...headers, ...firstOnly] : headers, request.body);
     });
@@ -865,12 +863,14 @@ const NOT_ASKED: readonly Way[] = [];
 class Watch implements Reader {
   readonly #reader: PassReader;
   readonly #live: Live;
-  readonly #tell: { opened(headers: Headers): void; flows(): void };
+  readonly #draft: Draft;
+  readonly #flows: () => void;
 
-  constructor(reader: PassReader, live: Live, tell: { opened(headers: Headers): void; flows(): void }) {
+  constructor(reader: PassReader, live: Live, draft: Draft, flows: () => void) {
     this.#reader = reader;
     this.#live = live;
-    this.#tell = tell;
+    this.#draft = draft;
+    this.#flows = flows;
   }
 
   get started(): boolean {
@@ -878,7 +878,7 @@ class Watch implements Reader {
   }
 
   opened(headers: Headers): void {
-    this.#tell.opened(headers);
+    this.#draft.heard(headers);
   }
 
   raw(chunk: Buffer): void {
@@ -890,7 +890,7 @@ class Watch implements Reader {
     live.bytes += events.length;
     live.tokens += countEvents(events);
     this.#reader.run(events, first);
-    if (this.#reader.started && live.phase !== "flowing") this.#tell.flows();
+    if (this.#reader.started && live.phase !== "flowing") this.#flows();
   }
 }
 

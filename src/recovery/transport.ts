@@ -5,7 +5,7 @@ import type { Failure } from "../core/error.ts";
 import { asObject, type JsonObject, parseJson } from "../core/json.ts";
 import type { Fault } from "../core/part.ts";
 import { unbearable } from "../core/structure.ts";
-import type { Call, RequestHeaders } from "../upstream/client.ts";
+import type { Call, Listener, RequestHeaders } from "../upstream/client.ts";
 import { CR, EventSplitter, Garbled, LF } from "../upstream/frames.ts";
 import { faultOf } from "../upstream/lessons.ts";
 import type { Loss } from "../upstream/loss.ts";
@@ -59,7 +59,7 @@ export interface Limits {
 }
 
 /** One upstream call of a full wire. `landed` is called exactly once, unless `abort` was called before. */
-export class Transport {
+export class Transport implements Listener {
   /** Received, after any decompression. */
   bytes = 0;
   readonly #reader: Reader;
@@ -87,17 +87,59 @@ export class Transport {
 
   start(upstream: Server, path: string, headers: RequestHeaders, body: Buffer | string): void {
     this.#arm("first_byte");
-    this.#call = upstream.call("POST", path, headers, body, {
-      head: (status, received) => this.#safely(() => this.#head(status, received)),
-      data: (chunk) => this.#safely(() => this.#data(chunk)),
-      end: () => {
-        if (this.#decoder === null) this.#safely(() => this.#end());
-        else this.#decoder.end();
-      },
-      lost: (loss) => this.#land({ kind: "lost", loss }),
-    });
+    this.#call = upstream.call("POST", path, headers, body, this);
     if (this.#done) this.#call.abort();
   }
+
+  // ---- what the call tells: whatever a reader throws ends this call and nothing else
+
+  head(status: number, headers: Headers): void {
+    try {
+      this.#head(status, headers);
+    } catch (error) {
+      this.#broke(error);
+    }
+  }
+
+  data(chunk: Buffer): void {
+    try {
+      this.#data(chunk);
+    } catch (error) {
+      this.#broke(error);
+    }
+  }
+
+  end(): void {
+    if (this.#decoder === null) this.#ended();
+    else this.#decoder.end();
+  }
+
+  lost(loss: Loss): void {
+    this.#land({ kind: "lost", loss });
+  }
+
+  #decoded(chunk: Buffer): void {
+    try {
+      this.#bytes(chunk);
+    } catch (error) {
+      this.#broke(error);
+    }
+  }
+
+  #ended(): void {
+    try {
+      this.#end();
+    } catch (error) {
+      this.#broke(error);
+    }
+  }
+
+  #broke(error: unknown): void {
+    if (error instanceof Garbled) this.#land({ kind: "garbled", status: this.#status, what: error.message });
+    else this.#land({ kind: "failed", error });
+  }
+
+  // ---- what its owner wants
 
   pause(): void {
     this.#held.byReader = true;
@@ -120,16 +162,6 @@ export class Transport {
     else this.#call?.resume();
   }
 
-  /** Whatever a reader throws ends this call and nothing else. */
-  #safely(step: () => void): void {
-    try {
-      step();
-    } catch (error) {
-      if (error instanceof Garbled) this.#land({ kind: "garbled", status: this.#status, what: error.message });
-      else this.#land({ kind: "failed", error });
-    }
-  }
-
   abort(): void {
     if (this.#done) return;
     this.#done = true;
@@ -145,7 +177,8 @@ export class Transport {
   #head(status: number, headers: Headers): void {
     this.#status = status;
     this.#headers = headers;
-    this.#decode(decoderOf(String(headers["content-encoding"] ?? "identity").toLowerCase()));
+    const encoding = headers["content-encoding"];
+    if (encoding !== undefined) this.#decode(decoderOf(String(encoding).toLowerCase()));
     if (status >= 400) this.#mode = "error";
     else if (status >= 300) this.#land({ kind: "garbled", status, what: "a redirect, which is not followed" });
     else if (String(headers["content-type"] ?? "").includes("text/event-stream")) this.#open();
@@ -153,8 +186,8 @@ export class Transport {
 
   #decode(decoder: (Readable & NodeJS.WritableStream) | null): void {
     this.#decoder = decoder;
-    decoder?.on("data", (chunk: Buffer) => this.#safely(() => this.#bytes(chunk)));
-    decoder?.on("end", () => this.#safely(() => this.#end()));
+    decoder?.on("data", (chunk: Buffer) => this.#decoded(chunk));
+    decoder?.on("end", () => this.#ended());
     decoder?.on("error", () => this.#land({ kind: "garbled", status: this.#status, what: "an undecodable body" }));
     decoder?.on("drain", () => {
       this.#held.byDecoder = false;

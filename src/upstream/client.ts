@@ -26,7 +26,7 @@ interface Request {
   readonly origin: string;
   /** Path and query. */
   readonly path: string;
-  readonly method: string;
+  readonly method: Dispatcher.HttpMethod;
   readonly headers: RequestHeaders;
   readonly body: Buffer | string | Readable | null;
 }
@@ -121,8 +121,7 @@ class Exchange implements Call, Dispatcher.DispatchHandler {
   }
 
   dispatch(dispatcher: Dispatcher): void {
-    const { origin, path, method, headers, body } = this.#request;
-    dispatcher.dispatch({ origin, path, method: method as Dispatcher.HttpMethod, headers, body }, this);
+    dispatcher.dispatch(this.#request, this);
   }
 
   pause(): void {
