@@ -1,6 +1,6 @@
 import { type Counter, createCounter } from "./budget/count.ts";
 import { TokenizerThread } from "./budget/tokenizer/thread.ts";
-import { createMeasurer } from "./budget/tokenizers.ts";
+import { createMeasurer, nextTurn } from "./budget/tokenizers.ts";
 import { Windows } from "./budget/window.ts";
 import { type Answer, alone, type Peers } from "./cluster/peers.ts";
 import type { Config } from "./config/load.ts";
@@ -91,7 +91,7 @@ export function createServices(options: ServicesOptions): Services {
   const windows = new Windows(knowledge, () => config.budget.windowTtlSeconds * 1000);
   const validator = new Validator();
   const tokenizer = new TokenizerThread();
-  const counter = createCounter(createMeasurer(tokenizer.measure));
+  const counter = createCounter(createMeasurer(tokenizer.measure), nextTurn);
   const replays = new Replays(() => config.limits);
   const { leaseMs } = options;
   const state = createState({

@@ -15,6 +15,8 @@ const MIB = KIB * KIB;
 const chat = (model: string, more: Record<string, unknown>) => JSON.stringify({ model, stream: true, ...more });
 const said = (content: unknown, more: Record<string, unknown> = {}) =>
   chat("whole", { messages: [{ role: "user", content }], ...more });
+/** To a model whose window is so small that the text must be counted. */
+const counted = (content: string) => chat("counted", { messages: [{ role: "user", content }] });
 const from = (model: string, more: Record<string, unknown> = {}) =>
   chat(model, { messages: [{ role: "user", content: "hello" }], max_tokens: 1_000_000, ...more });
 /** As it stands, since no stringify writes it. */
@@ -27,6 +29,16 @@ export const KINDS: readonly Kind[] = [
   { name: "4 MiB of spaces", body: () => said(" ".repeat(4 * MIB)) },
   { name: "1 MiB of CJK without a break", body: () => said("的一是不了人我在有他这为之大来以个中上们".repeat(17_000)) },
   { name: "4 MiB of emoji", body: () => said("👨‍👩‍👧‍👦".repeat(170_000)) },
+  { name: "100,000 equal letters, counted", body: () => counted("a".repeat(100_000)) },
+  { name: "4 MiB of spaces, counted", body: () => counted(" ".repeat(4 * MIB)) },
+  { name: "1 MiB of CJK, counted", body: () => counted("的一是不了人我在有他这为之大来以个中上们".repeat(17_000)) },
+  { name: "4 MiB of emoji, counted", body: () => counted("👨‍👩‍👧‍👦".repeat(170_000)) },
+  { name: "15 MiB of words, counted", body: () => counted("lorem ipsum dolor ".repeat((15 * MIB) / 18)) },
+  { name: "4 MiB of base64, counted", body: () => counted(Buffer.alloc(3 * MIB, "lastword").toString("base64")) },
+  {
+    name: "100,000 messages, counted",
+    body: () => chat("counted", { messages: Array(100_000).fill({ role: "user", content: "a" }) }),
+  },
   { name: "15 MiB of words", body: () => said("lorem ipsum dolor ".repeat((15 * MIB) / 18)) },
   { name: "15 MiB in one string of escapes", body: () => said('"\n'.repeat((15 * MIB) / 4)) },
   { name: "15 MiB of empty objects", body: () => raw(`"x":[${"{},".repeat((15 * MIB) / 3)}0]`) },

@@ -14,7 +14,10 @@ const finish = (reason: string, completion: number) =>
 const END = finish("stop", 2);
 const MODELS = JSON.stringify({
   object: "list",
-  data: [{ id: "m", object: "model", owned_by: "vllm", max_model_len: 2_000_000 }],
+  data: [
+    { id: "m", object: "model", owned_by: "vllm", max_model_len: 2_000_000 },
+    { id: "counted", object: "model", owned_by: "vllm", max_model_len: 100_000 },
+  ],
 });
 const PLAIN = JSON.stringify({
   id: "c",

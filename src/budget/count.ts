@@ -117,7 +117,8 @@ export function ceilingCount(pieces: readonly Piece[], target: Target): Count {
   };
 }
 
-export function createCounter(measure: Measurer): Counter {
+/** @param turn lets others have their turn of the event loop: a prompt of very many pieces is counted in several */
+export function createCounter(measure: Measurer, turn: () => Promise<unknown> = () => Promise.resolve()): Counter {
   const models = new Map<string, Known>();
   const anchors = new Anchors();
   let needed = false;
@@ -125,15 +126,8 @@ export function createCounter(measure: Measurer): Counter {
   const counter: Counter = {
     count(pieces, target) {
       needed = true;
-      const family = familyOf(target.model);
-      const measured = measure(family.encoding, pieces.map(textOf));
-      return measured instanceof Promise
-        ? measured.then(
-            (all) => countOf(pieces, all, family, target),
-            // The tokenizer's thread is gone: the length still bounds the count.
-            () => ceilingCount(pieces, target),
-          )
-        : countOf(pieces, measured, family, target);
+      // What has made so many pieces has had its turn.
+      return pieces.length > TURN_PIECES ? turn().then(() => counted(pieces, target)) : counted(pieces, target);
     },
 
     learn(count, target, reported) {
@@ -168,6 +162,19 @@ export function createCounter(measure: Measurer): Counter {
   };
   return counter;
 
+  function counted(pieces: readonly Piece[], target: Target): Count | Promise<Count> {
+    const family = familyOf(target.model);
+    const measured = measure(family.encoding, pieces.map(textOf));
+    const counting = (all: readonly Measured[]) => countOf(pieces, all, family, target);
+    if (measured instanceof Promise)
+      return measured.then(
+        (all) => inTurns(counting(all), turn),
+        // The tokenizer's thread is gone: the length still bounds the count.
+        () => ceilingCount(pieces, target),
+      );
+    return pieces.length > TURN_PIECES ? inTurns(counting(measured), turn) : atOnce(counting(measured));
+  }
+
   function knownOf(upstream: string, model: string): Known {
     const key = keyOf(upstream, model);
     const known = models.get(key) ?? { calibration: startOf(familyOf(model)), misses: 0, studied: 0 };
@@ -180,17 +187,24 @@ export function createCounter(measure: Measurer): Counter {
     return known;
   }
 
-  function countOf(pieces: readonly Piece[], measured: readonly Measured[], family: Family, target: Target): Count {
+  /** Yields whenever the loop should have a turn. */
+  function* countOf(
+    pieces: readonly Piece[],
+    measured: readonly Measured[],
+    family: Family,
+    target: Target,
+  ): Generator<void, Count> {
     const known = knownOf(target.upstream, target.model);
     const { calibration } = known;
-    const whole = featuresOf(pieces, measured);
+    const whole = yield* featuresOf(pieces, measured);
     const media = mediaOf(pieces, target.model);
     const most = textCeiling(pieces, target.bodyBytes, target.model);
-    const ids = identities(pieces, measured, mix(0, keyOf(target.upstream, target.model)));
+    const ids = yield* identities(pieces, measured, mix(0, keyOf(target.upstream, target.model)));
 
     const anyMedia = media.images + media.other > 0;
     const anchor = known.misses < MOST_MISSES && !anyMedia ? anchorOf(pieces, ids) : NO_ANCHOR;
-    const features = anchor.piece === 0 ? whole : featuresOf(pieces.slice(anchor.piece), measured.slice(anchor.piece));
+    const features =
+      anchor.piece === 0 ? whole : yield* featuresOf(pieces.slice(anchor.piece), measured.slice(anchor.piece));
     if (anchor.piece > 0) features[at.extra("request")] = 0;
     const again = anchor.piece > 0 && anchor.piece === pieces.length;
     const exact = again || (family.exact && calibration.nearness === "own" && isPlain(pieces));
@@ -230,22 +244,46 @@ function keyOf(upstream: string, model: string): string {
   return `${upstream}\n${model}`;
 }
 
-function featuresOf(pieces: readonly Piece[], measured: readonly Measured[]): Features {
+/** Pieces that are worked on in one turn of the loop: some milliseconds. */
+const TURN_PIECES = 16_384;
+
+function atOnce<T>(work: Generator<void, T>): T {
+  let step = work.next();
+  while (step.done !== true) step = work.next();
+  return step.value;
+}
+
+async function inTurns<T>(work: Generator<void, T>, turn: () => Promise<unknown>): Promise<T> {
+  let step = work.next();
+  while (step.done !== true) {
+    await turn();
+    step = work.next();
+  }
+  return step.value;
+}
+
+function* featuresOf(pieces: readonly Piece[], measured: readonly Measured[]): Generator<void, Features> {
   const features = noFeatures();
   for (const [i, piece] of pieces.entries()) {
     const text = measured[i];
     if (text !== undefined) addPiece(features, piece, text.measure);
+    if (i % TURN_PIECES === TURN_PIECES - 1) yield;
   }
   return features;
 }
 
 /** The identity of the first n pieces, for every n. */
-function identities(pieces: readonly Piece[], measured: readonly Measured[], start: number): number[] {
+function* identities(
+  pieces: readonly Piece[],
+  measured: readonly Measured[],
+  start: number,
+): Generator<void, number[]> {
   const ids = [start];
   for (const [i, piece] of pieces.entries()) {
     const opens = piece.kind === "text" && piece.opens;
     const role = piece.kind === "text" ? piece.role : "";
     ids.push(mix(ids[i] ?? 0, `${piece.kind}${opens}${role}\n${measured[i]?.id}`));
+    if (i % TURN_PIECES === TURN_PIECES - 1) yield;
   }
   return ids;
 }

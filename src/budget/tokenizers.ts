@@ -13,8 +13,13 @@ export type Backend = (encoding: Encoding, texts: readonly string[]) => Promise<
 const REMEMBERED = 16_384;
 /** UTF-16 units that are hashed in one turn of the loop: less than 2 ms. */
 const TURN = 1 << 20;
+/** What a slice costs beside its length, in the same units. */
+const EACH = 1 << 9;
 /** UTF-16 units sent at once: a long prompt waits for each batch, and shorter ones get between. */
 const BATCH = 1 << 18;
+
+/** For who works on large prompts in several turns of the event loop. */
+export const nextTurn = (): Promise<unknown> => loopTurn();
 
 /** A slice that nobody has measured yet, and which of the texts it is part of. */
 interface Unseen {
@@ -31,10 +36,10 @@ export function createMeasurer(backend: Backend): Measurer {
   const remembered = new Map<string, Measure>();
 
   return (encoding, texts) => {
-    const measured = texts.map((): Measured => ({ measure: new Uint32Array(MEASURE_LENGTH), id: 0 }));
+    const measured = blank(texts);
     const unseen = new Map<string, Unseen>();
     const looking = look(encoding, texts, measured, unseen);
-    const length = texts.reduce((sum, text) => sum + text.length, 0);
+    const length = texts.reduce((sum, text) => sum + text.length + EACH, 0);
     if (length > TURN) return lookInTurns(looking).then(() => fill(encoding, measured, [...unseen.values()]));
     looking.next();
     return unseen.size === 0 ? measured : fill(encoding, measured, [...unseen.values()]);
@@ -58,7 +63,7 @@ export function createMeasurer(backend: Backend): Measurer {
         if (known !== undefined) addTo(into.measure, known);
         else if (unseen.get(key)?.of.push(into.measure) === undefined)
           unseen.set(key, { key, slice, of: [into.measure] });
-        since += slice.length;
+        since += slice.length + EACH;
         if (since > TURN) {
           since = 0;
           yield;
@@ -96,6 +101,15 @@ export function createMeasurer(backend: Backend): Measurer {
     remembered.set(key, measure);
   }
 }
+
+/** Room for the measure of each text: of all in one piece, since a hundred thousand small ones would cost more than measuring. */
+function blank(texts: readonly string[]): Measured[] {
+  const all = new Uint32Array(texts.length * MEASURE_LENGTH);
+  return texts.map((text, i) =>
+    text === "" ? NOTHING : { measure: all.subarray(i * MEASURE_LENGTH, (i + 1) * MEASURE_LENGTH), id: 0 },
+  );
+}
+const NOTHING: Measured = { measure: new Uint32Array(MEASURE_LENGTH), id: 0 };
 
 async function lookInTurns(looking: Generator<void>): Promise<void> {
   while (looking.next().done !== true) await loopTurn();

@@ -10,6 +10,9 @@ const MOST_UNPARSED_BYTES = 256 * 1024;
 /** A run with more alarms than this is parsed to its end: scanning it again and again would cost more. */
 const MOST_ALARMS = 8;
 
+/** Calls of one turn: more are no turn, and each costs what its checks cost. */
+const MOST_CALLS = 4_096;
+
 export interface ForwardOptions {
   readonly wire: Wire;
   readonly voice: Voice;
@@ -57,7 +60,7 @@ export class Forward {
   #unparsedBytes = 0;
   #held: Held[] = [];
   #holding: boolean;
-  #calls = false;
+  readonly #calls = new Set<number>();
   #over = false;
   #garbage = 0;
   /** Made once it is asked for, which is more than once. */
@@ -125,7 +128,7 @@ export class Forward {
    * Text is not among it unless every event was parsed (`careful`); `settle` gives all.
    */
   end(): Reply {
-    if (this.#calls) this.#parse();
+    if (this.#calls.size > 0) this.#parse();
     const end: Reply = { ...this.#flowed, blocks: this.#flowed.blocks.map((block) => ({ ...block })) };
     for (const { frame } of this.#held) for (const part of frame.parts) take(end, part);
     return end;
@@ -205,7 +208,8 @@ export class Forward {
       } else if (part.kind === "end") ends = true;
       else if (part.kind === "finish") waits = true;
       else if (part.kind === "tool") {
-        this.#calls = true;
+        this.#calls.add(part.block);
+        if (this.#calls.size > MOST_CALLS) throw new Garbled(`more than ${MOST_CALLS} tool calls`);
         this.#holding ||= this.#o.holdTools;
       } else if (part.kind === "text" || part.kind === "reasoning") waits ||= solidEnd(part.text) < part.text.length;
     }
