@@ -7,7 +7,7 @@ import { Over } from "./core/over.ts";
 import { soon } from "./core/soon.ts";
 import type { Live } from "./events/event.ts";
 import { readBody } from "./http/body.ts";
-import { credentials, requestHeaders } from "./http/headers.ts";
+import { credentials, listOf, requestHeaders } from "./http/headers.ts";
 import { objectOf } from "./http/json.ts";
 import { type RequestOptions, requestOptions } from "./http/options.ts";
 import { type Outlet, SocketOutlet } from "./http/outlet.ts";
@@ -241,7 +241,7 @@ async function prepare(
         admission.ask.stream ? "text/event-stream" : "application/json",
       ],
       firstOnly: typeof idempotency === "string" ? ["idempotency-key", idempotency] : [],
-      replyHeaders: { ...ownHeaders(live), ...admission.headers },
+      replyHeaders: [...listOf(ownHeaders(live)), ...listOf(admission.headers)],
       authorization,
       outlet,
       live,

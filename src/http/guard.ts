@@ -34,7 +34,7 @@ export function createGuard(listen: Config["listen"]): Guard {
   const origins = new Set(listen.allowedOrigins);
 
   /** The host that was allowed last: nearly always it is named again. */
-  let known = "";
+  let known: string | null = null;
 
   function hostAllowed(host: string): boolean {
     if (host === known) return true;

@@ -65,13 +65,14 @@ export function requestHeaders(headers: IncomingHttpHeaders, anew: boolean): Hea
   return out;
 }
 
-/** An upstream's headers as the client may see them. `rewritten`: the body is written anew. */
+/** An upstream's headers as the client may see them, and lastword's `own`, which win. `rewritten`: the body is written anew. */
 export function responseHeaders(
   headers: Record<string, string | string[] | undefined>,
+  own: HeaderList,
   rewritten: boolean,
-): Record<string, string | string[]> {
+): HeaderList {
   const named = connectionNames(headers.connection);
-  const out: Record<string, string | string[]> = {};
+  const out = [...own];
   for (const name in headers) {
     const value = headers[name];
     if (value === undefined || HOP_BY_HOP.has(name) || named.has(name)) continue;
@@ -82,9 +83,30 @@ export function responseHeaders(
       (name === "content-length" || name === "content-encoding" || name === "content-md5" || name === "etag")
     )
       continue;
-    out[name] = value;
+    if (names(own, name)) continue;
+    if (typeof value === "string") out.push(name, value);
+    else for (const one of value) out.push(name, one);
   }
   return out;
+}
+
+function names(list: HeaderList, name: string): boolean {
+  for (let i = 0; i < list.length; i += 2) if (list[i] === name) return true;
+  return false;
+}
+
+/** The same as a list. */
+export function listOf(headers: Readonly<Record<string, string>>): HeaderList {
+  const list: HeaderList = [];
+  for (const name in headers) list.push(name, headers[name] ?? "");
+  return list;
+}
+
+/** The same by name. */
+export function byName(list: HeaderList): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (let i = 0; i < list.length; i += 2) headers[list[i] ?? ""] = list[i + 1] ?? "";
+  return headers;
 }
 
 /**

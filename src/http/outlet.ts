@@ -1,4 +1,7 @@
 import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
+import type { HeaderList } from "./headers.ts";
+
+export type ReplyHeaders = OutgoingHttpHeaders | HeaderList;
 
 /**
  * Where a reply goes: a client's socket, or a recording that several clients read.
@@ -7,7 +10,7 @@ import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
 export interface Outlet {
   /** `head` was called: the status is out and a failure can only be told in the stream. */
   readonly committed: boolean;
-  head(status: number, headers: OutgoingHttpHeaders): void;
+  head(status: number, headers: ReplyHeaders): void;
   /** false: the reader is slow; write no more until `onDrain` calls. */
   write(chunk: Buffer | string): boolean;
   onDrain(resume: () => void): void;
@@ -28,7 +31,7 @@ export class SocketOutlet implements Outlet {
     return this.#response.headersSent;
   }
 
-  head(status: number, headers: OutgoingHttpHeaders): void {
+  head(status: number, headers: ReplyHeaders): void {
     if (!this.#response.headersSent && !this.#response.destroyed) this.#response.writeHead(status, headers);
   }
 

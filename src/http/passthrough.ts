@@ -1,18 +1,18 @@
-import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { Bytes } from "../core/bytes.ts";
 import { Left } from "../core/error.ts";
 import type { Call } from "../upstream/client.ts";
 import { lossFailure } from "../upstream/loss.ts";
 import { withoutSecrets } from "../upstream/quoted.ts";
 import { shapeAt } from "../wire/index.ts";
-import { credentials, requestHeaders, responseHeaders } from "./headers.ts";
+import { credentials, type HeaderList, listOf, requestHeaders, responseHeaders } from "./headers.ts";
 import { sendError } from "./respond.ts";
 import { type Routes, type Target, targetOf } from "./target.ts";
 
 /** An error that may quote the upstream's key, until it has come as a whole, or is longer than errors are. */
 interface Held {
   readonly status: number;
-  readonly headers: OutgoingHttpHeaders;
+  readonly headers: HeaderList;
   readonly body: Bytes;
 }
 const MOST_ERROR_BYTES = 1024 * 1024;
@@ -61,12 +61,12 @@ function handOn(
     });
     call = server.call(request.method ?? "GET", path, sent, hasBody ? (body ?? request) : null, {
       head(status, received) {
-        const out = responseHeaders(received, false);
-        if (received.trailer !== undefined) out.trailer = received.trailer;
-        const headers: OutgoingHttpHeaders = { ...out, ...own };
-        if (status >= 400 && request.method !== "HEAD" && server.secrets.length > 0) {
-          const { "content-length": _, ...unmeasured } = headers;
-          held = { status, headers: unmeasured, body: new Bytes() };
+        const masked = status >= 400 && request.method !== "HEAD" && server.secrets.length > 0;
+        const told = masked ? { ...received, "content-length": undefined } : received;
+        const trailer = received.trailer === undefined ? [] : ["trailer", String(received.trailer)];
+        const headers = responseHeaders(told, [...listOf(own), ...trailer], false);
+        if (masked) {
+          held = { status, headers, body: new Bytes() };
           return;
         }
         response.writeHead(status, headers);

@@ -1,5 +1,6 @@
 import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
-import type { Outlet } from "./outlet.ts";
+import { byName } from "./headers.ts";
+import type { Outlet, ReplyHeaders } from "./outlet.ts";
 
 /** Bytes by which the slowest reader may lag before the run waits for it, once the recording is too long to be kept. */
 const MOST_LAG = 256 * 1024;
@@ -96,10 +97,10 @@ export class Recording implements Outlet {
     this.#pump(reader);
   }
 
-  head(status: number, headers: OutgoingHttpHeaders): void {
+  head(status: number, headers: ReplyHeaders): void {
     if (this.committed) return;
     this.#status = status;
-    this.#headers = headers;
+    this.#headers = Array.isArray(headers) ? byName(headers) : headers;
     for (const reader of this.#readers) this.#pump(reader);
     this.onGrowth?.();
   }

@@ -26,6 +26,8 @@ export interface Told {
   readonly facts: { readonly outcome: Outcome; readonly attempts: number; readonly cause: string | null };
 }
 
+const NONE: readonly never[] = [];
+
 /** What the last pass was read by. */
 export type PassReader = Forward | Joiner;
 
@@ -44,6 +46,8 @@ export class Draft {
   #known: Reply = emptyReply();
   /** What of `#known` waits until the whole is proven. */
   #withheld = new Withheld(this.#known);
+  /** There is something of a reply, or was. */
+  #begun = false;
   /** The calls of this turn that were cut, as far as they came. */
   #cut: readonly Block[] = [];
   /** The first showing, streamed or plain, while it stands as it came. */
@@ -91,6 +95,7 @@ export class Draft {
       for (const part of frame.parts) take(shown, part);
       this.#voice.passed(frame);
     }
+    this.#begun = true;
     this.#known.blocks.push(...shown.blocks);
     this.#note(partsOf(shown));
     return shown;
@@ -103,6 +108,7 @@ export class Draft {
    * false: the turn is asked again and nothing of it was shown, so that the next pass is a first showing.
    */
   keep(send: Send): boolean {
+    if (!this.#begun) return false;
     this.#cut = this.#furtherCalls();
     if (isWholeTurn(send) && this.#untouched) {
       this.#known = emptyReply();
@@ -123,6 +129,7 @@ export class Draft {
 
   /** The calls of the turn that was cut, as far as any pass came with them, without half a character at their end. */
   get turnCalls(): readonly Block[] {
+    if (!this.#begun) return NONE;
     return this.#furtherCalls().map((call) => ({ ...call, text: call.text.slice(0, solidEnd(call.text)) }));
   }
 
@@ -149,6 +156,7 @@ export class Draft {
   forward(request: PassRequest, holdsWord: boolean, over: (ended: boolean) => void): Forward {
     const { ask, wire, policy, heal, dialect } = this.#job;
     const holdWord = holdsWord && ask.stream && heal;
+    this.#begun = true;
     this.#forward = new Forward({
       wire,
       voice: this.#voice,

@@ -59,7 +59,7 @@ export interface Job {
   readonly headers: HeaderList;
   readonly firstOnly: HeaderList;
   /** `x-lastword-*` of the response. */
-  readonly replyHeaders: Record<string, string>;
+  readonly replyHeaders: HeaderList;
   readonly authorization: string | null;
   readonly outlet: Outlet;
   readonly live: Live;

@@ -120,7 +120,8 @@ export class Run {
   }
 
   async #passes(): Promise<RunEnd> {
-    let action: Action = { do: "send", ...this.#state, waitSeconds: 0 };
+    const { strategy, cap, effort, by, hint, shorten, back } = this.#state;
+    let action: Action = { do: "send", strategy, cap, effort, by, hint, shorten, back, waitSeconds: 0 };
     const taken = this.#shown === null ? null : this.#takeUp(this.#shown);
     if (taken !== null && "outcome" in taken) return taken;
     let end = taken;
@@ -316,7 +317,12 @@ export class Run {
       const watch = new Watch(reader, live, this.#draft, () => this.#flows(first));
       const transport = new Transport(watch, limits, land);
       this.#transport = transport;
-      transport.start(server, request.path + search, first ? [...headers, ...firstOnly] : headers, request.body);
+      transport.start(
+        server,
+        request.path + search,
+        first && firstOnly.length > 0 ? [...headers, ...firstOnly] : headers,
+        request.body,
+      );
     });
   }
 

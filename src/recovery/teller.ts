@@ -1,17 +1,20 @@
 import type { OutgoingHttpHeaders } from "node:http";
 import { ERRORS, type Failure } from "../core/error.ts";
-import { responseHeaders } from "../http/headers.ts";
+import { byName, type HeaderList, responseHeaders } from "../http/headers.ts";
 import { withoutSecrets } from "../upstream/quoted.ts";
 import type { Voice } from "../wire/wire.ts";
 import type { Job } from "./job.ts";
 import type { Relay } from "./learn.ts";
 import type { Headers } from "./transport.ts";
 
-const STREAM_HEADERS = {
-  "content-type": "text/event-stream; charset=utf-8",
-  "cache-control": "no-cache, no-transform",
-  "x-accel-buffering": "no",
-};
+const STREAM_HEADERS: HeaderList = [
+  "content-type",
+  "text/event-stream; charset=utf-8",
+  "cache-control",
+  "no-cache, no-transform",
+  "x-accel-buffering",
+  "no",
+];
 
 /** Headers of an upstream's error that tell a client when to come again. */
 const RELAYED =
@@ -91,16 +94,12 @@ export class Teller {
     facts: { outcome: string; attempts: number; cause: string | null },
   ): void {
     this.close();
-    const out: OutgoingHttpHeaders = responseHeaders(headers, true);
-    if (!Buffer.isBuffer(body)) out["content-type"] = "application/json";
-    else out["content-type"] ??= "application/json";
-    Object.assign(out, this.#job.replyHeaders);
-    out["x-lastword-outcome"] = facts.outcome;
-    out["x-lastword-attempts"] = String(facts.attempts);
-    out["content-length"] = Buffer.byteLength(body);
-    if (facts.cause !== null) out["x-lastword-cause"] = facts.cause;
-    this.#job.outlet.head(200, out);
-    this.#job.outlet.end(body);
+    const { outlet, replyHeaders } = this.#job;
+    const length = String(Buffer.byteLength(body));
+    const own = [...replyHeaders, ...told(facts), "content-length", length];
+    if (!Buffer.isBuffer(body) || headers["content-type"] === undefined) own.push("content-type", "application/json");
+    outlet.head(200, responseHeaders(headers, own, true));
+    outlet.end(body);
   }
 
   /** A failure, as an HTTP error while that is possible, else as the stream's one error. `relay`: the upstream's own answer instead. */
@@ -114,13 +113,8 @@ export class Teller {
       return;
     }
     this.close();
-    const headers: OutgoingHttpHeaders = {
-      "content-type": "application/json",
-      ...this.#job.replyHeaders,
-      "x-lastword-outcome": facts.outcome,
-      "x-lastword-attempts": String(facts.attempts),
-    };
-    if (facts.cause !== null) headers["x-lastword-cause"] = facts.cause;
+    const own = ["content-type", "application/json", ...this.#job.replyHeaders, ...told(facts)];
+    const headers: OutgoingHttpHeaders = byName(own);
     if (facts.healed) headers["x-should-retry"] = "false";
     if (failure.retryAfter !== undefined) headers["retry-after"] = String(failure.retryAfter);
     let status: number = failure.status ?? ERRORS[failure.code].status;
@@ -146,8 +140,8 @@ export class Teller {
 
   #commit(): void {
     if (this.committed) return;
-    const out = responseHeaders(this.#upstreamHeaders, true);
-    this.#job.outlet.head(200, Object.assign(out, STREAM_HEADERS, this.#job.replyHeaders));
+    const { outlet, replyHeaders } = this.#job;
+    outlet.head(200, responseHeaders(this.#upstreamHeaders, [...STREAM_HEADERS, ...replyHeaders], true));
   }
 
   #heartbeat(form: "comment" | "empty-delta"): void {
@@ -155,4 +149,9 @@ export class Teller {
     if (this.#blocked !== null) this.#beat?.refresh();
     else this.say(this.#job.wire.heartbeat(form));
   }
+}
+
+function told(facts: { outcome: string; attempts: number; cause: string | null }): HeaderList {
+  const cause = facts.cause === null ? [] : ["x-lastword-cause", facts.cause];
+  return ["x-lastword-outcome", facts.outcome, "x-lastword-attempts", String(facts.attempts), ...cause];
 }

@@ -282,7 +282,7 @@ function put(recording: Recording, { status, headers }: Head, bytes: Buffer): vo
 /** A plain body says in its head how long it is, and how the run ended: it needs no other end. */
 function endOfBody({ headers }: Head, bytes: Buffer): RunEnd | null {
   const outcome = headers["x-lastword-outcome"];
-  if (headers["content-length"] !== bytes.length || typeof outcome !== "string") return null;
+  if (Number(headers["content-length"]) !== bytes.length || typeof outcome !== "string") return null;
   return { outcome: outcome as RunEnd["outcome"], cause: null, code: null };
 }
 
