@@ -3,7 +3,8 @@ import { shown } from "./names.ts";
 import { reportLines, type Tally } from "./tally.ts";
 
 export type Level = "error" | "warn" | "info" | "debug";
-type Fields = Readonly<Record<string, string | number | boolean | null>>;
+/** By name; undefined: left out. */
+type Fields = Readonly<Record<string, string | number | boolean | null | undefined>>;
 
 /** Where log lines go. `write` never throws; after `close` all is written. */
 export interface LogSink {
@@ -72,23 +73,18 @@ function levelOf(event: Event): Level {
 
 /** An event's own fields, flat. */
 function fieldsOf(event: Event): Fields {
-  const out: Writable = {};
-  if (!("facts" in event)) return addTo(out, event);
+  if (!("facts" in event)) return bounded({ ...event, type: undefined });
   const { facts, ...rest } = event;
   const { seam, ...flat } = facts;
-  addTo(addTo(out, rest), flat);
-  out.overlap = seam?.overlap ?? null;
-  out.dropped = seam?.dropped ?? null;
-  return out;
+  const { overlap, dropped } = seam ?? { overlap: null, dropped: null };
+  return bounded({ ...rest, type: undefined, ...flat, overlap, dropped });
 }
 
-type Writable = { -readonly [Name in keyof Fields]: Fields[Name] };
-
-/** Names and reasons may be an upstream's or a client's own words, and are bounded. */
-function addTo(out: Writable, fields: Fields): Writable {
+/** Names and reasons may be an upstream's or a client's own words. In place: an object that is made name by name is slow to write. */
+function bounded(fields: { -readonly [Name in keyof Fields]: Fields[Name] }): Fields {
   for (const name in fields) {
-    const value = fields[name] ?? null;
-    if (name !== "type") out[name] = typeof value === "string" && value !== "" ? shown(value) : value;
+    const value = fields[name];
+    if (typeof value === "string" && value !== "") fields[name] = shown(value);
   }
-  return out;
+  return fields;
 }

@@ -86,7 +86,7 @@ const COLOURS: Readonly<Record<Level, number>> = { error: 31, warn: 33, info: 36
 export function textSink(write: (line: string) => void, now: () => Date): LogSink {
   return {
     write(level, message, fields) {
-      const pairs = Object.entries(fields).filter(([, value]) => value !== null && value !== "");
+      const pairs = Object.entries(fields).filter(([, value]) => value !== null && value !== undefined && value !== "");
       const rest = pairs.map(([name, value]) => ` \x1b[90m${name}=\x1b[0m${value}`).join("");
       const time = now().toTimeString().slice(0, 8);
       write(`\x1b[90m${time}\x1b[0m \x1b[${COLOURS[level]}m${level.padEnd(5)}\x1b[0m ${message}${rest}\n`);
