@@ -20,6 +20,9 @@ const STREAM_HEADERS: HeaderList = [
 const RELAYED =
   /^(?:retry-after(?:-ms)?|x-ratelimit-.*|anthropic-ratelimit-.*|x-request-id|request-id|x-should-retry)$/;
 
+/** A client that has taken nothing for so long is gone, whatever its connection says: it holds an upstream's place. */
+const MOST_UNREAD_SECONDS = 600;
+
 /** What the client is told over HTTP: when the status goes out, heartbeats, back-pressure, and how it ends. */
 export class Teller {
   #job: Job;
@@ -68,8 +71,7 @@ export class Teller {
     // Also where it was blocked before: this may be another pass.
     this.#flow.pause();
     if (this.#blocked !== null) return;
-    const { idleSeconds } = this.#job.limits;
-    this.#blocked = setTimeout(() => this.#job.outlet.drop(), idleSeconds * 1000);
+    this.#blocked = setTimeout(() => this.#job.outlet.drop(), MOST_UNREAD_SECONDS * 1000);
     this.#job.outlet.onDrain(() => {
       this.#unblock();
       this.#flow.resume();

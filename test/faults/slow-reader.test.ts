@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { type BareRequest, chunked, STOPPED, STREAM_HEAD, said, startBare } from "../support/bare.ts";
 import { type Lastword, startProxy } from "../support/proxy.ts";
 
@@ -60,6 +60,8 @@ const CUT = chunked(
   `data: ${JSON.stringify({ id: "c1", object: "chat.completion.chunk", created: 1, model: "m", choices: [{ index: 0, delta: {}, finish_reason: "length" }] })}\n\ndata: [DONE]\n\n`,
 );
 
+afterEach(() => void vi.restoreAllMocks());
+
 describe("a client that does not read", () => {
   it.each([
     ["the first pass", 1, []],
@@ -91,14 +93,24 @@ describe("a client that does not read", () => {
     },
   );
 
-  it("is given up after idleSeconds, and its upstream with it", async () => {
+  it("is given up after ten minutes, and its upstream with it", async () => {
     const sent = { bytes: 0 };
     await using up = await startBare((request) => {
       request.socket.write(STREAM_HEAD);
       pump(request, sent);
     });
-    await using proxy = await startProxy(up, { limits: { idleSeconds: 0.5 } });
+    await using proxy = await startProxy(up, { limits: { firstByteSeconds: 5, idleSeconds: 0.5 } });
+    const limits: (() => void)[] = [];
+    const timeout = globalThis.setTimeout;
+    vi.spyOn(globalThis, "setTimeout").mockImplementation(((act: () => void, ms?: number) => {
+      if (ms === 600_000) limits.push(act);
+      return timeout(act, ms);
+    }) as typeof setTimeout);
     const socket = mute(proxy);
+    while (limits.length === 0) await sleep(10);
+    await still(sent);
+    expect(up.requests[0]?.socket.destroyed).toBe(false);
+    limits[0]?.();
     expect(await proxy.finished()).toMatchObject({ outcome: "canceled" });
     expect(sent.bytes).toBeLessThan(MOST_ON_THE_WAY);
     while (up.requests[0]?.socket.destroyed === false) await sleep(10);
