@@ -83,7 +83,7 @@ describe("starting", () => {
     const elsewhere = `import dns from "node:dns";
       const lookup = dns.lookup;
       dns.lookup = (name, options, done) => name === "localhost"
-        ? (done ?? options)(null, "0.0.0.0", 4)
+        ? options.all ? done(null, [{ address: "0.0.0.0", family: 4 }]) : (done ?? options)(null, "0.0.0.0", 4)
         : lookup(name, options, done);`;
     const flags = ["--host", "localhost", "--port", "0", "--upstream", NOBODY];
     await using refused = run([...flags, "--key", "canary"], { preload: elsewhere });
