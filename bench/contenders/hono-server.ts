@@ -1,9 +1,10 @@
 import { Readable } from "node:stream";
+import type { ReadableStream } from "node:stream/web";
 import { serve } from "@hono/node-server";
 import { Hono } from "hono";
 import { Agent, request } from "undici";
 
-/** The proxy that most people would write: Hono, undici and web streams. It counts nothing and heals nothing. */
+/** The proxy that most people would write: Hono, undici, and web streams in both directions. It counts nothing and heals nothing. */
 const [upstream = "", keepAliveMs = ""] = process.argv.slice(2);
 const dispatcher = keepAliveMs === "" ? new Agent() : new Agent({ keepAliveTimeout: Number(keepAliveMs) });
 const HOP_BY_HOP = ["connection", "keep-alive", "transfer-encoding", "content-length"];
@@ -24,7 +25,7 @@ app.all("/v1/*", async (context) => {
     dispatcher,
     method: context.req.method as "POST",
     headers: asked,
-    body: Buffer.from(await context.req.arrayBuffer()),
+    body: context.req.raw.body === null ? null : Readable.fromWeb(context.req.raw.body as ReadableStream),
   });
   // Without this a client that leaves ends the process.
   answer.body.on("error", () => {});
@@ -32,7 +33,7 @@ app.all("/v1/*", async (context) => {
   for (const [name, value] of Object.entries(answer.headers)) {
     if (value !== undefined && !HOP_BY_HOP.includes(name)) headers.set(name, String(value));
   }
-  return new Response(Readable.toWeb(answer.body) as ReadableStream, { status: answer.statusCode, headers });
+  return new Response(Readable.toWeb(answer.body) as globalThis.ReadableStream, { status: answer.statusCode, headers });
 });
 
 serve({ fetch: app.fetch, hostname: "127.0.0.1", port: 0 }, ({ port }) => console.log(`listening on ${port}`));
