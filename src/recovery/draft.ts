@@ -309,25 +309,32 @@ export class Draft {
 
   // ---- the end
 
-  /** Everything is whole: the standing bytes as they came, or the joined reply. */
-  deliver(told: Told): void {
-    if (this.#endAsItCame(told, true)) return;
+  /** Of some of the text that the client gets there are log probabilities, of some there are none. Known once all has been said. */
+  get lacksLogprobs(): boolean {
+    if (this.#plain !== null || this.#forward !== null) return false;
+    const body = { first: this.#firstBody, reply: this.#known, later: this.#laterBodies };
+    return this.#voice.lacksLogprobs?.(this.#job.ask.stream ? null : body) === true;
+  }
+
+  /** Everything is whole: the standing bytes as they came, or the joined reply. @param tell called once all has been said */
+  deliver(tell: () => Told): void {
+    if (this.#endAsItCame(tell, true)) return;
     this.#takeApart();
     this.#release();
     this.give(addedCalls(callsOf(this.#known), callsOf(this.#end)) ?? []);
-    this.#write(told, this.#wholeFinish());
+    this.#write(tell(), this.#wholeFinish());
   }
 
   /** Ends cut: all that is true, no half call, and the finish that says so. */
-  stop(told: Told): void {
+  stop(tell: () => Told): void {
     const clean = callsOf(this.#end).length === 0 && isCut(this.#end.finish);
-    if (clean && this.#endAsItCame(told, false)) return;
+    if (clean && this.#endAsItCame(tell, false)) return;
     this.#takeApart();
     // What was joined is not proven. A stream ends with what was shown; a body may have all that can still be a beginning.
     if (this.#proven && (this.#job.ask.stream || jsonState(answerOf(textOf(this.#known))).broken))
       this.#withheld.forsake();
     this.#release();
-    this.#write(told, isCut(this.#end.finish) ? this.#end.finish : { kind: "cap", raw: "" });
+    this.#write(tell(), isCut(this.#end.finish) ? this.#end.finish : { kind: "cap", raw: "" });
   }
 
   #wholeFinish(): Finish {
@@ -353,10 +360,11 @@ export class Draft {
     this.#write(told, finish);
   }
 
-  #endAsItCame(told: Told, whole: boolean): boolean {
+  #endAsItCame(tell: () => Told, whole: boolean): boolean {
     const plain = this.#plain;
     if (plain !== null) {
       if (whole && !saysSo(this.#end)) return false;
+      const told = tell();
       const { report } = told;
       const json = report === null ? plain.json : { ...plain.json, lastword: lastwordOf(report) };
       if (this.#job.ask.stream) this.#teller.endStream(this.#voice.stream(json));
@@ -367,8 +375,9 @@ export class Draft {
     const tail = this.#forward.tail();
     if (tail === null) return false;
     const { opening, frames, bytes } = tail;
+    const { report } = tell();
     if (opening !== "") this.#teller.say(opening);
-    this.#teller.endStream(told.report === null ? bytes : this.#voice.annotate(frames, told.report));
+    this.#teller.endStream(report === null ? bytes : this.#voice.annotate(frames, report));
     return true;
   }
 

@@ -136,12 +136,12 @@ export class Run {
     switch (action.do) {
       case "deliver":
         if (action.outcome === "healed") this.#learnMended();
-        this.#draft.deliver(this.#told(action.outcome, this.#state.cause, null));
+        this.#draft.deliver(() => this.#told(action.outcome, this.#state.cause, null));
         return { outcome: action.outcome, cause: this.#state.cause, code: null };
       case "stop":
         if (action.as === "error" && action.failure !== null)
           return this.#fail(action.failure, "cut_off", action.cause);
-        this.#draft.stop(this.#told("cut_off", action.cause, action.failure?.code ?? null));
+        this.#draft.stop(() => this.#told("cut_off", action.cause, action.failure?.code ?? null));
         return { outcome: "cut_off", cause: action.cause, code: action.failure?.code ?? null };
       case "fail":
         return this.#fail(action.failure, outcomeOf(action.failure), null);
@@ -787,6 +787,7 @@ export class Run {
 
   #told(outcome: Outcome, cause: Cause | null, code: string | null): Told {
     if (this.#storedInPart()) this.#warn("stored_reply_partial");
+    if (this.#job.ask.logprobs && this.#draft.lacksLogprobs) this.#warn("logprobs_missing");
     const tellsUsage = this.#job.ask.wantsUsage || !this.#job.ask.stream;
     if (tellsUsage && isEstimated(this.spent)) this.#warn("usage_estimated");
     return {
