@@ -8,6 +8,7 @@ import { StopScan } from "../stitch/stop.ts";
 import { parseEvents } from "../upstream/frames.ts";
 import { lastwordOf } from "../wire/report.ts";
 import type { Ending, Frame, Report, Voice } from "../wire/wire.ts";
+import { AskedCap } from "./asked-cap.ts";
 import { Forward } from "./forward.ts";
 import type { Job } from "./job.ts";
 import { Joiner, type JoinerOptions } from "./joiner.ts";
@@ -61,16 +62,24 @@ export class Draft {
   #headers: Headers = {};
   #firstBody: JsonObject | null = null;
   #laterBodies: JsonObject[] = [];
+  #askedCap: AskedCap | null;
 
   constructor(job: Job, voice: Voice, teller: Teller) {
     this.#job = job;
     this.#voice = voice;
     this.#teller = teller;
+    this.#askedCap = askedCapOf(job);
   }
 
   /** The next pass is made elsewhere. */
   moved(job: Job): void {
     this.#job = job;
+    this.#askedCap = askedCapOf(job);
+  }
+
+  /** Where the visible text ends, if lastword itself must see to it. */
+  get askedCap(): AskedCap | null {
+    return this.#askedCap;
   }
 
   get known(): Reply {
@@ -157,6 +166,7 @@ export class Draft {
     const { ask, wire, policy, heal, dialect } = this.#job;
     const holdWord = holdsWord && ask.stream && heal;
     this.#begun = true;
+    this.#askedCap?.begin("");
     this.#forward = new Forward({
       wire,
       voice: this.#voice,
@@ -164,7 +174,8 @@ export class Draft {
       holdTools: policy.toolCalls === "whole",
       holdAll: !ask.stream || this.#provenFirst,
       holdWord,
-      careful: this.#proven || !ask.stream || holdWord,
+      careful: this.#proven || !ask.stream || holdWord || this.#askedCap !== null,
+      askedCap: this.#askedCap,
       dropUsage: request.dropUsage,
       losesOpening: dialect.losesOpening === true,
       out: (bytes) => this.#teller.say(bytes),
@@ -176,6 +187,7 @@ export class Draft {
   /** Reads a pass that goes on with what is known. */
   joiner(send: Send, request: PassRequest, pass: number, over: (ended: boolean) => void): Joiner {
     const { ask } = this.#job;
+    this.#askedCap?.begin(textOf(this.#known));
     return new Joiner({
       known: this.#known,
       seam: request.seam,
@@ -187,6 +199,7 @@ export class Draft {
       pass,
       say: (parts, frame) => this.#sayLater(parts, frame),
       stops: ask.stop.length > 0 ? new StopScan(ask.stop, textOf(this.#known)) : null,
+      askedCap: this.#askedCap,
       frame: request.wire.frames?.() ?? request.wire.frame,
       over,
     });
@@ -207,16 +220,32 @@ export class Draft {
 
   /** A plain body is read as the one event that it is. */
   takePlain(reader: PassReader, request: PassRequest, json: JsonObject, raw: Buffer, parts: readonly Part[]): void {
+    const said = emptyReply();
+    for (const part of parts) take(said, part);
+    this.#askedCap?.weigh(said);
     if (reader instanceof Forward) {
       this.#forward = null;
       this.#plain = { json, raw };
-      this.#end = emptyReply();
-      for (const part of parts) take(this.#end, part);
-      this.#end.ended = true;
+      this.#end = { ...said, ended: true };
+      if (this.#askedCap !== null) this.#endAt(this.#askedCap);
     } else {
       if (request.wire === this.#job.wire) this.#laterBodies.push(json);
       reader.take({ kind: "output", event: "", data: "", json: null, parts, usageOnly: false, garbage: false });
       reader.end.ended = true;
+    }
+  }
+
+  /** The text of a plain body may go beyond the cap. A call is never cut; behind a text that is, it would not have come in a stream either. */
+  #endAt(cap: AskedCap): void {
+    const { blocks } = this.#end;
+    const calls = blocks.findIndex(({ kind }) => kind === "tool");
+    for (const [at, block] of blocks.slice(0, calls === -1 ? blocks.length : calls).entries()) {
+      const fits = block.kind === "text" ? cap.fits(block.text) : block.text.length;
+      if (fits === block.text.length) continue;
+      block.text = block.text.slice(0, fits);
+      for (const behind of blocks.splice(at + 1)) cap.drop(behind.text);
+      this.#end.finish = cap.end();
+      return;
     }
   }
 
@@ -307,6 +336,13 @@ export class Draft {
     this.#say(parts, frame);
   }
 
+  /** The same of text that goes on with what was shown, as far as it is within the asked cap. */
+  giveRest(text: string): void {
+    const fits = this.#askedCap?.fits(text) ?? text.length;
+    if (fits < text.length) this.#end.finish = this.#askedCap?.end() ?? this.#end.finish;
+    if (fits > 0) this.give([{ kind: "text", block: 0, text: text.slice(0, fits) }]);
+  }
+
   // ---- the end
 
   /** Of some of the text that the client gets there are log probabilities, of some there are none. Known once all has been said. */
@@ -327,7 +363,7 @@ export class Draft {
 
   /** Ends cut: all that is true, no half call, and the finish that says so. */
   stop(tell: () => Told): void {
-    const clean = callsOf(this.#end).length === 0 && isCut(this.#end.finish);
+    const clean = callsOf(this.#end).length === 0 && isCut(this.#end.finish) && this.#askedCap?.ended !== true;
     if (clean && this.#endAsItCame(tell, false)) return;
     this.#takeApart();
     // What was joined is not proven. A stream ends with what was shown; a body may have all that can still be a beginning.
@@ -475,6 +511,11 @@ export class Draft {
       else if (part.kind === "tool") this.shown.tool = true;
     }
   }
+}
+
+/** Under `strict` more is sent than the cap that was asked for only so that a thought has its room. */
+function askedCapOf({ strict, ask, plan }: Job): AskedCap | null {
+  return strict && ask.cap !== null && plan.reason === "allowance" ? new AskedCap(ask.cap.tokens) : null;
 }
 
 function isReasoning(block: { readonly kind: string }): boolean {
