@@ -6,6 +6,8 @@ import { CHARACTERS_PER_TOKEN } from "./usage.ts";
 
 /** Characters: a token is seldom longer, and hardly ever more than one word. */
 const LONGEST_TOKEN = 16;
+/** Characters: of a longer text the words are not looked at, however large an event may be. */
+const LONG_TEXT = 4_096;
 /** A reply that ended by itself is not cut for being over by less than an estimate may be off. */
 const DOUBT = 1 / 8;
 const WORDS = /[\p{L}\p{M}\p{N}_'’]+/gu;
@@ -118,7 +120,7 @@ export class AskedCap {
  * a batch.
  */
 function tokensIn(text: string): number {
-  const words = text.match(WORDS)?.length ?? 0;
+  const words = text.length > LONG_TEXT ? 0 : (text.match(WORDS)?.length ?? 0);
   if (words <= 1 && text.length <= LONGEST_TOKEN) return 1;
   return Math.max(words, Math.ceil(text.length / CHARACTERS_PER_TOKEN));
 }
