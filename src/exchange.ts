@@ -175,10 +175,12 @@ async function prepare(
     upstream: target.server.name,
   });
   live.phase = "counting";
-  const admitted = ({ policy, ask, server, dialect }: Target) => {
-    const { authorization } = credentials(request.headers, server.authorization, inboundKeys);
-    const strict = caps === "strict";
-    return admit(services, { wire, ask, policy, server, dialect, strict, authorization, bytes: bytes.length, over });
+  const strict = caps === "strict";
+  const heals = ({ policy, ask }: Pick<Target, "policy" | "ask">) =>
+    (options.heal ?? policy.heal) && ask.unhealable === null;
+  const admitted = (of: Target) => {
+    const { authorization } = credentials(request.headers, of.server.authorization, inboundKeys);
+    return admit(services, { ...of, wire, strict, heal: heals(of), authorization, bytes: bytes.length, over });
   };
   const planning = admitted(target);
   let plan = planning instanceof Promise ? await planning : planning;
@@ -222,8 +224,8 @@ async function prepare(
       server,
       dialect,
       policy,
-      strict: caps === "strict",
-      heal: (options.heal ?? policy.heal) && admission.ask.unhealable === null,
+      strict,
+      heal: heals({ policy, ask: admission.ask }),
       explain: options.explain,
       deadlineAt: live.startedAt + deadlineSeconds * 1000,
       deadlineSeconds,

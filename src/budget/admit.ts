@@ -29,7 +29,9 @@ export interface Applicant {
   readonly policy: Policy;
   readonly server: Server;
   readonly dialect: Dialect;
+  /** The client's cap is meant: what it is shown ends there. */
   readonly strict: boolean;
+  readonly heal: boolean;
   readonly authorization: string | null;
   /** Length of the body as it came. */
   readonly bytes: number;
@@ -140,7 +142,8 @@ function counted(counter: Counter, of: Applicant, input: PlanInput, target: Targ
   });
 }
 
-function inputOf({ wire, ask, policy, dialect, strict }: Applicant, known: Known): PlanInput {
+function inputOf(of: Applicant, known: Known): PlanInput {
+  const { wire, ask, policy, dialect } = of;
   return {
     wire: wire.name,
     count: null,
@@ -152,13 +155,21 @@ function inputOf({ wire, ask, policy, dialect, strict }: Applicant, known: Known
     asked: ask.cap?.tokens ?? null,
     thinkingBudget: ask.thinkingBudget,
     reasons: known.reasoning && dialect.capCountsReasoning,
-    strict,
+    binding: of.strict && !endsText(of),
     overflowIsTold: !dialect.truncatesSilently,
     minReplyTokens: policy.minReplyTokens,
     reasoningAllowanceTokens: policy.reasoningAllowanceTokens,
     honourCapsUpTo: policy.honourCapsUpTo,
     fix: dialect.widen(ask.model),
   };
+}
+
+/**
+ * Visible text can be told from thought, and ended where the client's cap is used up: not where the reply goes by untouched, nor where
+ * the model is given a bare prompt and all that it writes is the text.
+ */
+function endsText({ heal, wire, dialect }: Applicant): boolean {
+  return heal && (wire.name !== "completions" || dialect.completesTurns === true);
 }
 
 function noUnlimited({ server }: Applicant, field: string): Failure {

@@ -18,7 +18,8 @@ export interface PlanInput {
   readonly thinkingBudget: number | null;
   /** The model is known to reason, and its reasoning is known to count against the cap. */
   readonly reasons: boolean;
-  readonly strict: boolean;
+  /** Nothing above the asked cap may be sent: it is meant, and lastword cannot end the visible text at it. */
+  readonly binding: boolean;
   /** The server answers a prompt over its window with an error, rather than dropping messages in silence. */
   readonly overflowIsTold: boolean;
   readonly minReplyTokens: number;
@@ -125,9 +126,9 @@ function surely(count: Counted, overflowIsTold: boolean): number {
 }
 
 function allowanceOf(input: PlanInput, asked: number): number {
-  const { reasons, strict, thinkingBudget, reasoningAllowanceTokens, honourCapsUpTo } = input;
+  const { reasons, binding, thinkingBudget, reasoningAllowanceTokens, honourCapsUpTo } = input;
   // Who sets a thinking budget has set the cap with it in mind.
-  return reasons && !strict && thinkingBudget === null && asked > honourCapsUpTo ? reasoningAllowanceTokens : 0;
+  return reasons && !binding && thinkingBudget === null && asked > honourCapsUpTo ? reasoningAllowanceTokens : 0;
 }
 
 /** The thinking budget under a lowered cap: what the least reply leaves of it; null: as asked. */

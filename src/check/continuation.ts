@@ -20,6 +20,8 @@ interface Evidence {
   readonly policy: Pick<Policy, "continue" | "heal">;
   /** How the server is made to go on with its own message; null: it cannot. */
   readonly resume: Resume | null;
+  /** The server renders its own template, so that a turn can be resumed on the completion endpoint. */
+  readonly raw: boolean;
   /** It is known what the server is; false: any that speaks the wires. */
   readonly wellKnown: boolean;
   /** The prompt that the server would make ends in the partial reply; null: not shown. */
@@ -27,9 +29,9 @@ interface Evidence {
 }
 
 export function continuationOf(evidence: Evidence): Continuation {
-  const { policy, resume } = evidence;
+  const { policy, resume, raw } = evidence;
   if (!policy.heal) return { ways: [], known_by: "config" };
-  return { ways: waysOf(policy.continue, { prefill: resume !== null, raw: false }), known_by: knownBy(evidence) };
+  return { ways: waysOf(policy.continue, { prefill: resume !== null, raw }), known_by: knownBy(evidence) };
 }
 
 function knownBy({ policy, resume, wellKnown, template }: Evidence): Continuation["known_by"] {
@@ -42,5 +44,6 @@ function knownBy({ policy, resume, wellKnown, template }: Evidence): Continuatio
 /** The same after a request that ended in a partial reply. */
 export function afterProbe(before: Continuation, { trailing_message: trailing }: ProbeReport): Continuation {
   if (before.known_by === "config" || trailing === "untold" || trailing === "not_tried") return before;
-  return { ways: waysOf("auto", { prefill: trailing === "resumed", raw: false }), known_by: "learned" };
+  const raw = before.ways.includes("raw");
+  return { ways: waysOf("auto", { prefill: trailing === "resumed", raw }), known_by: "learned" };
 }

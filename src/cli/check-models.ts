@@ -4,6 +4,7 @@ import type { SeenModel } from "../check/models.ts";
 import { PROBE_PARTIAL, PROBE_PROMPT } from "../check/probe.ts";
 import type { Config } from "../config/load.ts";
 import { type Policy, policyFor } from "../config/policy.ts";
+import { rendersRaw } from "../recovery/raw/resume.ts";
 import type { Dialect, ModelFacts } from "../upstream/dialect.ts";
 import type { Server } from "../upstream/server.ts";
 import { chat } from "../wire/chat/chat.ts";
@@ -84,6 +85,7 @@ async function lookAt(
       continuation: continuationOf({
         policy,
         resume,
+        raw: rendersRaw({ dialect, wire: chat, ask }),
         wellKnown: dialect.name !== "generic",
         template,
       }),

@@ -14,6 +14,7 @@ export type Warning =
   | "silent_prompt_truncation"
   | "compacted"
   | "usage_estimated"
+  /** Some of the joined text has no log probabilities, since a pass had none or they do not fit what was left of it. */
   | "logprobs_missing"
   /** The server keeps replies, and under the id handed out it has only the first pass: `previous_response_id` will not reach the rest. */
   | "stored_reply_partial"

@@ -1,6 +1,7 @@
 import { policyFor } from "../config/policy.ts";
 import type { Ask } from "../core/ask.ts";
 import { waysOf } from "../recovery/decide.ts";
+import { rendersRaw } from "../recovery/raw/resume.ts";
 import type { Services } from "../services.ts";
 import type { Server } from "../upstream/server.ts";
 import { chat } from "../wire/chat/chat.ts";
@@ -44,11 +45,13 @@ function continuationOf(
   model: string,
   setting: Parameters<typeof waysOf>[0],
 ): Continuation {
-  const resume = server.dialectNow.resume("chat", model, plainAsk(model));
+  const dialect = server.dialectNow;
+  const ask = plainAsk(model);
+  const resume = dialect.resume(chat.name, model, ask);
   const seen = Object.values(services.knowledge.of(server.name, model).resumes);
   const found = seen.includes("works") ? "works" : (seen[0] ?? null);
   const prefill = resume !== null && (found === null || found === "works");
-  const way = waysOf(setting, { prefill, raw: false })[0] ?? "never";
+  const way = waysOf(setting, { prefill, raw: rendersRaw({ dialect, wire: chat, ask }) })[0] ?? "never";
   if (setting !== "auto") return { way, known: "config" };
   if (resume === null) return { way, known: "only" };
   if (found !== null) return { way, known: "seen" };

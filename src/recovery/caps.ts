@@ -31,5 +31,6 @@ export function laterCap(state: State, facts: Facts, generated: number): number 
 
 export function capWithin(cap: number | null, facts: Facts, room: number | null): number | null {
   if (cap === null) return null;
-  return Math.max(1, Math.min(cap, room ?? cap, facts.modelLimit ?? cap, facts.strictLeft ?? cap));
+  const strict = facts.strictLeft === null ? cap : facts.strictLeft + facts.allowance;
+  return Math.max(1, Math.min(cap, room ?? cap, facts.modelLimit ?? cap, strict));
 }

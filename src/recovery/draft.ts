@@ -8,6 +8,7 @@ import { StopScan } from "../stitch/stop.ts";
 import { parseEvents } from "../upstream/frames.ts";
 import { lastwordOf } from "../wire/report.ts";
 import type { Ending, Frame, Report, Voice } from "../wire/wire.ts";
+import { AskedCap } from "./asked-cap.ts";
 import { Forward } from "./forward.ts";
 import type { Job } from "./job.ts";
 import { Joiner, type JoinerOptions } from "./joiner.ts";
@@ -61,16 +62,24 @@ export class Draft {
   #headers: Headers = {};
   #firstBody: JsonObject | null = null;
   #laterBodies: JsonObject[] = [];
+  #askedCap: AskedCap | null;
 
   constructor(job: Job, voice: Voice, teller: Teller) {
     this.#job = job;
     this.#voice = voice;
     this.#teller = teller;
+    this.#askedCap = askedCapOf(job);
   }
 
   /** The next pass is made elsewhere. */
   moved(job: Job): void {
     this.#job = job;
+    this.#askedCap = askedCapOf(job);
+  }
+
+  /** Where the visible text ends, if lastword itself must see to it. */
+  get askedCap(): AskedCap | null {
+    return this.#askedCap;
   }
 
   get known(): Reply {
@@ -157,6 +166,7 @@ export class Draft {
     const { ask, wire, policy, heal, dialect } = this.#job;
     const holdWord = holdsWord && ask.stream && heal;
     this.#begun = true;
+    this.#askedCap?.begin("");
     this.#forward = new Forward({
       wire,
       voice: this.#voice,
@@ -164,7 +174,8 @@ export class Draft {
       holdTools: policy.toolCalls === "whole",
       holdAll: !ask.stream || this.#provenFirst,
       holdWord,
-      careful: this.#proven || !ask.stream || holdWord,
+      careful: this.#proven || !ask.stream || holdWord || this.#askedCap !== null,
+      askedCap: this.#askedCap,
       dropUsage: request.dropUsage,
       losesOpening: dialect.losesOpening === true,
       out: (bytes) => this.#teller.say(bytes),
@@ -176,6 +187,7 @@ export class Draft {
   /** Reads a pass that goes on with what is known. */
   joiner(send: Send, request: PassRequest, pass: number, over: (ended: boolean) => void): Joiner {
     const { ask } = this.#job;
+    this.#askedCap?.begin(textOf(this.#known));
     return new Joiner({
       known: this.#known,
       seam: request.seam,
@@ -187,6 +199,7 @@ export class Draft {
       pass,
       say: (parts, frame) => this.#sayLater(parts, frame),
       stops: ask.stop.length > 0 ? new StopScan(ask.stop, textOf(this.#known)) : null,
+      askedCap: this.#askedCap,
       frame: request.wire.frames?.() ?? request.wire.frame,
       over,
     });
@@ -207,16 +220,32 @@ export class Draft {
 
   /** A plain body is read as the one event that it is. */
   takePlain(reader: PassReader, request: PassRequest, json: JsonObject, raw: Buffer, parts: readonly Part[]): void {
+    const said = emptyReply();
+    for (const part of parts) take(said, part);
+    this.#askedCap?.weigh(said);
     if (reader instanceof Forward) {
       this.#forward = null;
       this.#plain = { json, raw };
-      this.#end = emptyReply();
-      for (const part of parts) take(this.#end, part);
-      this.#end.ended = true;
+      this.#end = { ...said, ended: true };
+      if (this.#askedCap !== null) this.#endAt(this.#askedCap);
     } else {
       if (request.wire === this.#job.wire) this.#laterBodies.push(json);
       reader.take({ kind: "output", event: "", data: "", json: null, parts, usageOnly: false, garbage: false });
       reader.end.ended = true;
+    }
+  }
+
+  /** The text of a plain body may go beyond the cap. A call is never cut; behind a text that is, it would not have come in a stream either. */
+  #endAt(cap: AskedCap): void {
+    const { blocks } = this.#end;
+    const calls = blocks.findIndex(({ kind }) => kind === "tool");
+    for (const [at, block] of blocks.slice(0, calls === -1 ? blocks.length : calls).entries()) {
+      const fits = block.kind === "text" ? cap.fits(block.text) : block.text.length;
+      if (fits === block.text.length) continue;
+      block.text = block.text.slice(0, fits);
+      for (const behind of blocks.splice(at + 1)) cap.drop(behind.text);
+      this.#end.finish = cap.end();
+      return;
     }
   }
 
@@ -307,27 +336,41 @@ export class Draft {
     this.#say(parts, frame);
   }
 
+  /** The same of text that goes on with what was shown, as far as it is within the asked cap. */
+  giveRest(text: string): void {
+    const fits = this.#askedCap?.fits(text) ?? text.length;
+    if (fits < text.length) this.#end.finish = this.#askedCap?.end() ?? this.#end.finish;
+    if (fits > 0) this.give([{ kind: "text", block: 0, text: text.slice(0, fits) }]);
+  }
+
   // ---- the end
 
-  /** Everything is whole: the standing bytes as they came, or the joined reply. */
-  deliver(told: Told): void {
-    if (this.#endAsItCame(told, true)) return;
+  /** Of some of the text that the client gets there are log probabilities, of some there are none. Known once all has been said. */
+  get lacksLogprobs(): boolean {
+    if (this.#plain !== null || this.#forward !== null) return false;
+    const body = { first: this.#firstBody, reply: this.#known, later: this.#laterBodies };
+    return this.#voice.lacksLogprobs?.(this.#job.ask.stream ? null : body) === true;
+  }
+
+  /** Everything is whole: the standing bytes as they came, or the joined reply. @param tell called once all has been said */
+  deliver(tell: () => Told): void {
+    if (this.#endAsItCame(tell, true)) return;
     this.#takeApart();
     this.#release();
     this.give(addedCalls(callsOf(this.#known), callsOf(this.#end)) ?? []);
-    this.#write(told, this.#wholeFinish());
+    this.#write(tell(), this.#wholeFinish());
   }
 
   /** Ends cut: all that is true, no half call, and the finish that says so. */
-  stop(told: Told): void {
-    const clean = callsOf(this.#end).length === 0 && isCut(this.#end.finish);
-    if (clean && this.#endAsItCame(told, false)) return;
+  stop(tell: () => Told): void {
+    const clean = callsOf(this.#end).length === 0 && isCut(this.#end.finish) && this.#askedCap?.ended !== true;
+    if (clean && this.#endAsItCame(tell, false)) return;
     this.#takeApart();
     // What was joined is not proven. A stream ends with what was shown; a body may have all that can still be a beginning.
     if (this.#proven && (this.#job.ask.stream || jsonState(answerOf(textOf(this.#known))).broken))
       this.#withheld.forsake();
     this.#release();
-    this.#write(told, isCut(this.#end.finish) ? this.#end.finish : { kind: "cap", raw: "" });
+    this.#write(tell(), isCut(this.#end.finish) ? this.#end.finish : { kind: "cap", raw: "" });
   }
 
   #wholeFinish(): Finish {
@@ -353,10 +396,11 @@ export class Draft {
     this.#write(told, finish);
   }
 
-  #endAsItCame(told: Told, whole: boolean): boolean {
+  #endAsItCame(tell: () => Told, whole: boolean): boolean {
     const plain = this.#plain;
     if (plain !== null) {
       if (whole && !saysSo(this.#end)) return false;
+      const told = tell();
       const { report } = told;
       const json = report === null ? plain.json : { ...plain.json, lastword: lastwordOf(report) };
       if (this.#job.ask.stream) this.#teller.endStream(this.#voice.stream(json));
@@ -367,8 +411,9 @@ export class Draft {
     const tail = this.#forward.tail();
     if (tail === null) return false;
     const { opening, frames, bytes } = tail;
+    const { report } = tell();
     if (opening !== "") this.#teller.say(opening);
-    this.#teller.endStream(told.report === null ? bytes : this.#voice.annotate(frames, told.report));
+    this.#teller.endStream(report === null ? bytes : this.#voice.annotate(frames, report));
     return true;
   }
 
@@ -466,6 +511,11 @@ export class Draft {
       else if (part.kind === "tool") this.shown.tool = true;
     }
   }
+}
+
+/** Under `strict` more is sent than the cap that was asked for only so that a thought has its room. */
+function askedCapOf({ strict, ask, plan }: Job): AskedCap | null {
+  return strict && ask.cap !== null && plan.reason === "allowance" ? new AskedCap(ask.cap.tokens) : null;
 }
 
 function isReasoning(block: { readonly kind: string }): boolean {

@@ -4,11 +4,14 @@ import { solidEnd, wordHold } from "../stitch/characters.ts";
 import { Garbled, MOST_GARBAGE, parseEvents } from "../upstream/frames.ts";
 import { eventOf } from "../wire/sse.ts";
 import type { Frame, Voice, Wire } from "../wire/wire.ts";
+import type { AskedCap } from "./asked-cap.ts";
 
 /** Reads that have flowed are kept unparsed up to this size; then they are parsed into the reply and let go. */
 const MOST_UNPARSED_BYTES = 256 * 1024;
 /** A run with more alarms than this is parsed to its end: scanning it again and again would cost more. */
 const MOST_ALARMS = 8;
+
+const NONE = Buffer.alloc(0);
 
 /** Calls of one turn: more are no turn, and each costs what its checks cost. */
 const MOST_CALLS = 4_096;
@@ -24,15 +27,17 @@ export interface ForwardOptions {
   readonly holdWord: boolean;
   /** Everything is held until the end. */
   readonly holdAll: boolean;
-  /** The reply must be known in full at its end (a format is to be proven): no event goes by unparsed. */
+  /** The reply must be known in full at its end, or as it flows (a format, a cap): no event goes by unparsed. */
   readonly careful: boolean;
+  /** Where the visible text ends, whatever the upstream was sent as its cap; null: at the upstream's own end. */
+  readonly askedCap: AskedCap | null;
   /** Usage is in the stream only because lastword asked for it. */
   readonly dropUsage: boolean;
   /** The server is known to leave out what opens a reply. */
   readonly losesOpening: boolean;
   /** Bytes for the client; the first call decides the status. */
   readonly out: (bytes: Buffer) => void;
-  /** Nothing more is wanted of the stream: its terminal event or a fault was seen. */
+  /** Nothing more is wanted of the stream. `ended`: its terminal event or a fault was seen. */
   readonly over: (ended: boolean) => void;
 }
 
@@ -199,6 +204,8 @@ export class Forward {
       return;
     }
     this.#garbage = 0;
+    const { askedCap } = this.#o;
+    if (askedCap !== null && this.#exceeds(askedCap, frame)) return;
     let ends = false;
     let waits = frame.kind === "tail";
     for (const part of frame.parts) {
@@ -223,7 +230,26 @@ export class Forward {
     if (ends) {
       this.#over = true;
       this.#o.over(true);
-    }
+    } else if (askedCap?.reached === true && !frame.parts.some(({ kind }) => kind === "finish")) this.#endAt(askedCap);
+  }
+
+  /** The visible text goes beyond the cap with this frame: only what is within is held. A call is never cut, nor what stands behind one. */
+  #exceeds(cap: AskedCap, frame: Frame): boolean {
+    if (this.#calls.size > 0 || frame.parts.some(({ kind }) => kind === "tool")) return false;
+    const within = frame.parts.map((part) => cap.within(part));
+    if (within.every((part, at) => part === frame.parts[at])) return false;
+    const [output = frame] = this.#o.wire.split?.(frame) ?? [];
+    this.#held.push({ frame: { ...output, parts: within.filter(isOutput) }, bytes: NONE });
+    this.started = true;
+    this.#endAt(cap);
+    return true;
+  }
+
+  /** The upstream is heard no further. */
+  #endAt(cap: AskedCap): void {
+    take(this.#flowed, { kind: "finish", choice: 0, finish: cap.end() });
+    this.#over = true;
+    this.#o.over(false);
   }
 
   /** The same, but the events that hold the last word wait for what follows it. */

@@ -1,10 +1,11 @@
-import type { Fault, Part } from "../core/part.ts";
+import type { Fault, Finish, Part } from "../core/part.ts";
 import { type Block, emptyReply, type Reply, take, textOf } from "../core/reply.ts";
 import { newCodePoints, solidEnd } from "../stitch/characters.ts";
 import { type Discard, lessonOf, type Seam, type SeamVerdict } from "../stitch/seam.ts";
 import type { StopScan } from "../stitch/stop.ts";
 import { Garbled, MOST_GARBAGE, parseEvents } from "../upstream/frames.ts";
 import type { Frame } from "../wire/wire.ts";
+import type { AskedCap } from "./asked-cap.ts";
 import type { Ears } from "./ears.ts";
 
 /** What becomes of the text of a pass. */
@@ -33,6 +34,8 @@ export interface JoinerOptions {
   readonly say: (parts: readonly Part[], frame: Frame | null) => void;
   /** The client's stop strings over the joined text; null: it has none. */
   readonly stops: StopScan | null;
+  /** Where the visible text ends, whatever the upstream was sent as its cap; null: at the upstream's own end. */
+  readonly askedCap: AskedCap | null;
   /** Reads one event of the upstream's wire. */
   readonly frame: (event: string, data: string) => Frame;
   /** Nothing more is wanted of this pass. `ended`: it has ended by itself. */
@@ -76,6 +79,10 @@ export class Joiner {
     null;
   #over = false;
   #garbage = 0;
+  /** The reply was ended here: what waited behind its end is none of it. */
+  #ended = false;
+  /** More text came than the cap allows. */
+  #exceeded = false;
 
   constructor(options: JoinerOptions) {
     this.#o = options;
@@ -103,8 +110,10 @@ export class Joiner {
     this.#garbage = 0;
     const flow: Part[] = [];
     for (const part of frame.parts) {
-      if (part.kind === "text" || part.kind === "reasoning") this.heard += part.text.length;
-      else if (part.kind === "tool") this.heard += part.args.length;
+      if (part.kind === "text" || part.kind === "reasoning") {
+        this.heard += part.text.length;
+        this.#o.askedCap?.hear(part.text);
+      } else if (part.kind === "tool") this.heard += part.args.length;
       if (part.kind === "fault") {
         this.fault = part.fault;
         this.#stop(true);
@@ -191,12 +200,18 @@ export class Joiner {
     const residue = this.#residue;
     this.#residue = null;
     if (residue !== null) this.#give([residue.part], residue.frame);
+    if (this.#exceeded) this.#endAtCap();
   }
 
   /** A stop string is complete that no single pass could see: the reply ends before it, as the client wished. */
   #stopString(): void {
+    this.#endWith({ kind: "done", raw: "stop" });
+  }
+
+  #endWith(finish: Finish): void {
+    this.#ended = true;
     this.#residue = null;
-    this.end.finish = { kind: "done", raw: "stop" };
+    this.end.finish = finish;
     this.end.ended = true;
     this.#stop(false);
   }
@@ -257,6 +272,7 @@ export class Joiner {
 
   /** Half a character at the end waits for its other half, or for the end. */
   #solid(parts: readonly Part[], frame: Frame | null): void {
+    if (this.#ended) return;
     const solid: Part[] = [];
     let stopped = false;
     for (const part of parts) {
@@ -277,6 +293,7 @@ export class Joiner {
     }
     if (solid.length > 0 || this.#isOther(frame)) this.#give(solid, frame);
     if (stopped) this.#stopString();
+    else this.#endAtCap();
   }
 
   /** The client's stop strings end its text, and never a thought. */
@@ -286,11 +303,35 @@ export class Joiner {
   }
 
   #give(parts: readonly Part[], frame: Frame | null): void {
-    for (const part of parts) {
+    const given = parts.map((part) => this.#within(part));
+    for (const part of given) {
       take(this.#o.known, part);
       if (part.kind === "text" || part.kind === "reasoning") this.gained += newCodePoints(part.text);
     }
-    this.#o.say(parts, this.#o.ears === null ? frame : null);
+    this.#o.say(given, this.#o.ears === null ? frame : null);
+  }
+
+  /** As much of it as is within the cap. A call is never cut, nor what stands behind one. */
+  #within(part: Part): Part {
+    const { askedCap } = this.#o;
+    if (askedCap === null || part.kind !== "text" || this.#calls) return part;
+    const fits = askedCap.fits(part.text);
+    if (fits === part.text.length) return part;
+    this.dropped += part.text.length - fits;
+    this.#exceeded = true;
+    return { ...part, text: part.text.slice(0, fits) };
+  }
+
+  /** The visible text is as long as it may be, and the pass has not ended by itself before more came. */
+  #endAtCap(): void {
+    const { askedCap } = this.#o;
+    if (askedCap === null || this.#calls || !(this.#exceeded || (askedCap.reached && this.end.finish === null))) return;
+    this.#endWith(askedCap.end());
+  }
+
+  /** It makes a call, or carries one on. */
+  get #calls(): boolean {
+    return this.end.blocks.length > 0;
   }
 
   /** Text goes on in the reply's last text block, and a resumed thought in the last thought; all else is new. */

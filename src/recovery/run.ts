@@ -13,6 +13,7 @@ import { countEvents } from "../upstream/frames.ts";
 import { lossFailure } from "../upstream/loss.ts";
 import { retryAfterSeconds } from "../upstream/retry-after.ts";
 import type { Report } from "../wire/wire.ts";
+import type { AskedCap } from "./asked-cap.ts";
 import { decide, deliver, waysOf } from "./decide.ts";
 import { Draft, type PassReader, type Told } from "./draft.ts";
 import { type PassFacts, verdictOf } from "./evidence.ts";
@@ -38,13 +39,11 @@ import {
 import { Teller } from "./teller.ts";
 import { openThought, thinkState } from "./think.ts";
 import { type Headers, type Landing, type Reader, Transport } from "./transport.ts";
-import { billed, isEstimated, joinedUsage, type Spent } from "./usage.ts";
+import { billed, CHARACTERS_PER_TOKEN, isEstimated, joinedUsage, type Spent } from "./usage.ts";
 import type { Verdict } from "./verdict.ts";
 
 /** Tokens that a hidden turn costs beside the partial reply. */
 const HIDDEN_TURN_TOKENS = 96;
-/** For an estimate where the upstream tells no usage. */
-const CHARACTERS_PER_TOKEN = 4;
 const STEPS: readonly Step[] = ["lower", "off"];
 
 /** How a run ended, for metrics and the log. */
@@ -79,6 +78,8 @@ export class Run {
   /** Why nothing further may begin. */
   #stopped: Failure | null = null;
   #cutAt: number | null = null;
+  /** A pass was ended before its usage came. */
+  #estimated = false;
 
   /** @param shown what another replica has shown of this reply, in events of its wire, before it was lost; null: nothing */
   constructor(job: Job, shared: Shared, shown: Buffer | null = null) {
@@ -136,12 +137,12 @@ export class Run {
     switch (action.do) {
       case "deliver":
         if (action.outcome === "healed") this.#learnMended();
-        this.#draft.deliver(this.#told(action.outcome, this.#state.cause, null));
+        this.#draft.deliver(() => this.#told(action.outcome, this.#state.cause, null));
         return { outcome: action.outcome, cause: this.#state.cause, code: null };
       case "stop":
         if (action.as === "error" && action.failure !== null)
           return this.#fail(action.failure, "cut_off", action.cause);
-        this.#draft.stop(this.#told("cut_off", action.cause, action.failure?.code ?? null));
+        this.#draft.stop(() => this.#told("cut_off", action.cause, action.failure?.code ?? null));
         return { outcome: "cut_off", cause: action.cause, code: action.failure?.code ?? null };
       case "fail":
         return this.#fail(action.failure, outcomeOf(action.failure), null);
@@ -263,7 +264,7 @@ export class Run {
     const facts: Attempt = {
       strategy,
       cap: request.cap,
-      finish_reason: told.finish?.raw ?? null,
+      finish_reason: told.finish?.raw || null,
       prompt_tokens: told.usage?.prompt ?? null,
       completion_tokens: told.usage?.completion ?? null,
       bytes: this.#transport?.bytes ?? 0,
@@ -438,13 +439,17 @@ export class Run {
   async #ended(send: Send, request: PassRequest, reader: PassReader, how: PassFacts["end"]): Promise<PassEnd> {
     this.#draft.close(reader, request);
     const { end } = this.#draft;
-    const spent: Spent = {
-      usage: end.usage,
-      estimate: end.usage === null ? Math.ceil(heardBy(reader, this.#draft) / CHARACTERS_PER_TOKEN) : 0,
-      share: 1,
-    };
+    const { askedCap } = this.#draft;
+    const spent: Spent =
+      askedCap?.ended === true
+        ? await this.#spentUntil(askedCap, reader)
+        : {
+            usage: end.usage,
+            estimate: end.usage === null ? Math.ceil(heardBy(reader, this.#draft) / CHARACTERS_PER_TOKEN) : 0,
+            share: 1,
+          };
     this.spent.push(spent);
-    const generated = end.usage?.completion ?? spent.estimate;
+    const generated = spent.usage?.completion ?? spent.estimate;
     if (reader instanceof Joiner) {
       if (send.strategy === "prefill" && request.unproven && reader.lesson !== null) this.#learnResume(reader.lesson);
       const apart = this.#unjoined(send, request, reader, generated);
@@ -464,6 +469,24 @@ export class Run {
       }
     }
     return this.#passEnd(verdict, request, reader, generated);
+  }
+
+  /** A pass that was ended at the asked cap: a stream that is stopped tells no usage, or none that is its last. */
+  async #spentUntil({ generated, dropped }: AskedCap, reader: PassReader): Promise<Spent> {
+    const { usage } = this.#draft.end;
+    const completion = Math.max(usage?.completion ?? 0, generated);
+    this.#estimated ||= completion !== usage?.completion;
+    const prompt = usage?.prompt ?? (await this.#countedPrompt());
+    const share = reader instanceof Joiner ? 1 : 1 - dropped / Math.max(1, completion);
+    return { usage: { reasoning: null, raw: {}, ...usage, prompt, completion }, estimate: generated, share };
+  }
+
+  /** For a usage that the upstream does not tell. null: nobody asks for it. */
+  async #countedPrompt(): Promise<number | null> {
+    const { wire, ask, plan } = this.#job;
+    const known = this.#toldPrompt() ?? (plan.prompt?.method === "ceiling" ? null : (plan.prompt?.tokens ?? null));
+    if (known !== null || !this.#tellsUsage) return known;
+    return (await this.#shared.counter.count(wire.pieces(ask.body), plan.target)).tokens;
   }
 
   /** The pass cannot be joined; null: it can. */
@@ -497,13 +520,18 @@ export class Run {
       this.#draft.undo();
       return { on: "discarded", demote: false, generated };
     }
+    const { askedCap } = this.#draft;
+    // A format's reply may be whole although it was ended there.
+    const capped = askedCap?.ended === true;
     reader.flush();
-    if (reader.aside === "" || last !== undefined) return null;
-    // A turn asked again that makes no call must at least tell the same story on.
-    const more = regrown(this.#draft.known, reader.aside);
-    if (more === null) return { on: "discarded", demote: false, generated };
-    if (more !== "") this.#draft.give([{ kind: "text", block: 0, text: more }]);
-    return null;
+    if (reader.aside !== "" && last === undefined) {
+      // A turn asked again that makes no call must at least tell the same story on.
+      const more = regrown(this.#draft.known, reader.aside);
+      if (more === null) return { on: "discarded", demote: false, generated };
+      this.#draft.giveRest(more);
+    }
+    if (capped || askedCap?.ended !== true) return null;
+    return { on: "cut", cause: "honoured_cap", where: "text", generated, gained: reader.gained, looping: false };
   }
 
   /** The common case, for which nothing need be parsed: it finished by itself, below its cap, and nothing must be proven. */
@@ -560,11 +588,12 @@ export class Run {
       case "cut": {
         this.#cutAt = performance.now();
         this.#job.live.cuts.push(this.#job.live.tokens);
-        this.#learnFromCut(verdict);
+        const capped = this.#draft.askedCap?.ended === true;
+        if (!capped) this.#learnFromCut(verdict);
         // A model that needed the clearer order for one part of a call will need it for the next.
         if (this.#state.strategy !== "parts") this.#discarded = null;
         const gained = reader instanceof Joiner ? reader.gained : lengthOf(this.#draft.full());
-        const cause = this.#meant(request, verdict.cause) ? "honoured_cap" : verdict.cause;
+        const cause = capped || this.#meant(request, verdict.cause) ? "honoured_cap" : verdict.cause;
         const looping = verdict.looping || isLoop(textOf(this.#draft.full()));
         if (looping && cause !== "honoured_cap") this.#warn("repetition_loop");
         return { on: "cut", cause, where: verdict.where, generated, gained, looping };
@@ -610,7 +639,8 @@ export class Run {
     if (cause !== "reply_cap" && cause !== "reasoning_starved") return false;
     const asked = ask.cap?.tokens;
     if (asked === undefined || request.cap === null || request.cap > asked) return false;
-    return strict || asked <= policy.honourCapsUpTo;
+    // With an allowance for thought beside it, only visible text uses it up.
+    return (strict && this.#draft.askedCap === null) || asked <= policy.honourCapsUpTo;
   }
 
   // ---- what a pass teaches
@@ -701,8 +731,9 @@ export class Run {
   // ---- between passes and at the end
 
   #facts(): Facts {
-    const { ask, dialect, wire, strict, known, deadlineAt } = this.#job;
+    const { ask, dialect, wire, strict, known, plan, deadlineAt } = this.#job;
     const draft = this.#draft;
+    const { askedCap } = draft;
     const lessons = this.#lessons;
     const { ways } = this.#state;
     const delivered = joinedUsage(this.spent)?.completion ?? this.spent.reduce((sum, pass) => sum + pass.estimate, 0);
@@ -715,7 +746,9 @@ export class Run {
       room: roomAgain === null ? null : roomAgain - delivered - HIDDEN_TURN_TOKENS,
       roomAgain,
       modelLimit: limits.length === 0 ? null : Math.min(...limits),
-      strictLeft: strict && ask.cap !== null ? ask.cap.tokens - delivered : null,
+      strictLeft:
+        strict && ask.cap !== null ? (askedCap?.leftBehind(textOf(draft.full())) ?? ask.cap.tokens - delivered) : null,
+      allowance: askedCap === null ? 0 : (plan.cap?.tokens ?? 0) - (ask.cap?.tokens ?? 0),
       // What costs a look at all that has flowed is looked at only where a decision hangs on it.
       get shownText() {
         return draft.shownText;
@@ -787,13 +820,17 @@ export class Run {
 
   #told(outcome: Outcome, cause: Cause | null, code: string | null): Told {
     if (this.#storedInPart()) this.#warn("stored_reply_partial");
-    const tellsUsage = this.#job.ask.wantsUsage || !this.#job.ask.stream;
-    if (tellsUsage && isEstimated(this.spent)) this.#warn("usage_estimated");
+    if (this.#job.ask.logprobs && this.#draft.lacksLogprobs) this.#warn("logprobs_missing");
+    if (this.#tellsUsage && (this.#estimated || isEstimated(this.spent))) this.#warn("usage_estimated");
     return {
       report: this.#report(outcome, cause, code),
       usage: joinedUsage(this.spent),
       facts: { outcome, attempts: this.#job.live.attempts.length, cause },
     };
+  }
+
+  get #tellsUsage(): boolean {
+    return this.#job.ask.wantsUsage || !this.#job.ask.stream;
   }
 
   /** Several passes made the reply, and the server keeps each under an id of its own. */

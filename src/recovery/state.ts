@@ -66,6 +66,8 @@ export interface Facts {
   readonly modelLimit: number | null;
   /** Tokens left of the client's own cap under `strict`; null: not strict, or no cap asked. */
   readonly strictLeft: number | null;
+  /** Tokens that a thought may have beside these; 0: it counts like text. */
+  readonly allowance: number;
   /** The client has already been given some of this. */
   readonly shownText: boolean;
   readonly shownReasoning: boolean;

@@ -39,6 +39,33 @@ function tagAt(text: string, tag: string, from: number): number {
   return at;
 }
 
+/**
+ * The same of text that comes piece by piece. A thought is known in time only if it opens itself: where the template has written the tag,
+ * it is taken for text until the closer comes.
+ */
+export class ThoughtScan {
+  #at: "start" | "thought" | "answer" = "start";
+  /** At the start all text so far; within a thought its end, in which a closer may have begun. */
+  #before = "";
+
+  /** @returns how many characters at the beginning of this piece are thought */
+  push(piece: string): number {
+    if (this.#at === "answer") return 0;
+    const before = this.#before.length;
+    const text = this.#before + piece;
+    if (this.#at === "start") {
+      const begun = text.trimStart();
+      this.#at = begun.startsWith(OPENER) ? "thought" : OPENER.startsWith(begun) ? "start" : "answer";
+      this.#before = this.#at === "start" ? text : "";
+      if (this.#at !== "thought") return 0;
+    }
+    const closer = tagAt(text, CLOSER, 0);
+    this.#at = closer === -1 ? "thought" : "answer";
+    this.#before = text.slice(-CLOSER.length);
+    return closer === -1 ? piece.length : Math.max(0, closer + CLOSER.length - before);
+  }
+}
+
 /** Visible reasoning that may be sent back to be gone on with: what is signed or encrypted is never edited. */
 export function openThought(reply: Reply): string {
   return reply.blocks.some((block) => block.kind === "reasoning" && block.sealed) ? "" : reasoningOf(reply);

@@ -1,6 +1,9 @@
 import { asNumber, isObject, type JsonObject } from "../core/json.ts";
 import type { Usage } from "../core/part.ts";
 
+/** For an estimate where the upstream tells no usage. */
+export const CHARACTERS_PER_TOKEN = 4;
+
 /** What one pass cost, and how much of its output the client was given (0 to 1; 0: discarded). */
 export interface Spent {
   readonly usage: Usage | null;

@@ -128,6 +128,19 @@ export function wordHold(text: string): number {
   return length - (start === length || length - start > LONGEST_WORD ? grapheme : Math.min(start, grapheme));
 }
 
+/**
+ * How much is left of a text that is cut so as to have at most so many units: whole words and signs, or of a run without end whole
+ * graphemes, and no blanks behind them.
+ */
+export function cutAt(text: string, most: number): number {
+  if (most >= text.length) return text.length;
+  let end = most;
+  while (end > 0 && most - end < LONGEST_WORD && !isBlank(text.charCodeAt(end)) && !startsWord(text, end)) end--;
+  if (most - end === LONGEST_WORD) end = most;
+  // Where the next character belongs to the grapheme before it, that begins earlier.
+  return inkEnd(text.slice(0, lastGrapheme(text.slice(0, end + characterAt(text, end).length))));
+}
+
 /** Code points that leave ink: what a pass has really added. Whitespace alone is no progress. */
 export function newCodePoints(text: string): number {
   let count = 0;

@@ -85,6 +85,8 @@ export interface Dialect {
   readonly unlimitedCap: boolean;
   /** A cap counts reasoning tokens, as far as is known. */
   readonly capCountsReasoning: boolean;
+  /** Puts the prompt of `/completions` into a user turn, so that a model may think there, out of sight. @default false */
+  readonly completesTurns?: boolean;
   /** Takes `stream_options.include_usage`. */
   readonly usageOption: boolean;
   /** Sends usage in every stream, asked or not. */

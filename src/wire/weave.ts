@@ -43,10 +43,10 @@ function find<T>(block: Block, bodies: readonly (readonly Slot<T>[])[], next: re
   return null;
 }
 
-/** Whether a pass's own block is this block of the joined reply, or its beginning. */
+/** Whether a pass's own block is this block of the joined reply, or its beginning; or this is what was left of it. */
 function became(own: Block, block: Block): boolean {
   if (own.kind !== block.kind) return false;
   if (own.kind === "tool") return own.name === block.name && own.id === block.id && own.text === block.text;
   if (own.text === "") return own.sealed && block.sealed && block.text === "";
-  return block.text.startsWith(own.text);
+  return block.text.startsWith(own.text) || (block.text !== "" && own.text.startsWith(block.text));
 }

@@ -107,6 +107,11 @@ export interface Voice {
   annotate(tail: readonly Frame[], report: Report): string;
   /** A plain reply: the first pass's body with everything joined. `first` null: the upstream streamed although not asked to. */
   body(first: JsonObject | null, ending: Ending): JsonObject;
+  /**
+   * Some of the reply's text has log probabilities and some has none: in what was said, or in the body that is made from these.
+   * Absent on wires that do not look.
+   */
+  lacksLogprobs?(body: ({ readonly first: JsonObject | null } & Pick<Ending, "reply" | "later">) | null): boolean;
   /** A plain body as a short stream, for an upstream that did not stream although asked to. */
   stream(body: JsonObject): string;
 }

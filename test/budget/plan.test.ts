@@ -27,7 +27,7 @@ function input(count: Prompt | null, more: Partial<PlanInput> = {}): PlanInput {
     asked: null,
     thinkingBudget: null,
     reasons: false,
-    strict: false,
+    binding: false,
     overflowIsTold: true,
     minReplyTokens: 256,
     reasoningAllowanceTokens: 4096,
@@ -265,7 +265,7 @@ describe("reasoning", () => {
 
   test.each([
     ["a cap that is always meant", { asked: 64 }],
-    ["a strict cap", { asked: 500, strict: true }],
+    ["a cap at which lastword cannot end the text itself", { asked: 500, binding: true }],
     ["a cap with a thinking budget of its own", { asked: 5000, thinkingBudget: 2000 }],
     ["a model that is not known to reason", { asked: 500, reasons: false }],
   ])("is not allowed for on %s", (_, more) => {

@@ -166,6 +166,73 @@ describe("choices and sampling", () => {
     expect(less.text()).toBe("one two");
   });
 
+  describe.each(["chat", "completions"] as const)(
+    "edge 59: log probabilities that a pass lacks are told of, on %s",
+    (wire) => {
+      const chat = wire === "chat";
+      const path = chat ? "/chat/completions" : "/completions";
+      const own = chat ? { ...capped, logprobs: true } : { model: "m", prompt: "count", max_tokens: 100, logprobs: 0 };
+      const advisory = { "x-lastword-caps": "advisory" };
+      const tokens = (text: string) => (chat ? { content: [token(text)] } : { tokens: [text], token_logprobs: [-0.5] });
+      const choice = (logprobs: JsonObject | null, more: JsonObject) => ({ index: 0, logprobs, ...more });
+      const piece = (text: string, has = true) =>
+        event({
+          id: "c1",
+          object: chat ? "chat.completion.chunk" : "text_completion",
+          choices: [
+            choice(has ? tokens(text) : null, {
+              finish_reason: null,
+              ...(chat ? { delta: { content: text } } : { text }),
+            }),
+          ],
+        } as never);
+      const body = (text: string, has: boolean, finish_reason: string) =>
+        status(200, {
+          id: "c1",
+          object: chat ? "chat.completion" : "text_completion",
+          model: "m",
+          choices: [
+            choice(has ? tokens(text) : null, {
+              finish_reason,
+              ...(chat ? { message: { role: "assistant", content: text } } : { text }),
+            }),
+          ],
+          usage: { prompt_tokens: 5, completion_tokens: 100, total_tokens: 105 },
+        });
+      const first = (has = true) => [piece("one", has), finish("length"), usage(5, 100), done()];
+      const warnings = (json: JsonObject | undefined) => asObject(json?.lastword)?.warnings;
+
+      it.each([
+        ["a later pass lacks them", true, false, ["logprobs_missing"]],
+        ["none does", true, true, undefined],
+        ["there never were any", false, false, undefined],
+      ])("streamed: %s", async (_, one, two, expected) => {
+        const { stream, play, proxy } = await stage(vllm);
+        play(first(one), [piece(" two", two), finish("stop"), done()]);
+        const got = await stream(own, advisory, path);
+        expect(got.text()).toBe("one two");
+        expect(got.chunks.map(warnings).find((told) => told !== undefined)).toEqual(expected);
+        expect(await proxy.finished()).toMatchObject({ outcome: "healed" });
+      });
+
+      it.each([
+        ["a later pass lacks them", true, false, ["logprobs_missing"]],
+        ["none does", true, true, undefined],
+        ["there never were any", false, false, undefined],
+      ])("plain: %s", async (_, one, two, expected) => {
+        const { plain, play, proxy } = await stage(vllm);
+        play([body("one", one, "length")], [body(" two", two, "stop")]);
+        const { json } = await plain(own, advisory, path);
+        const [joined] = asArray(json?.choices).map((each) => asObject(each)?.logprobs);
+        const all = chat ? { content: [token("one"), token(" two")] } : { tokens: ["one", " two"] };
+        if (one && two) expect(joined).toMatchObject(all);
+        else expect(joined).toBeNull();
+        expect(warnings(json)).toEqual(expected);
+        expect(await proxy.finished()).toMatchObject({ outcome: "healed" });
+      });
+    },
+  );
+
   it("edge 60, edge 61: seed, sampling, tools and system text are the same in every pass", async () => {
     for (const dialect of ["vllm", "openai", "llamacpp"] as const satisfies DialectName[]) {
       const { up, stream } = await stage({ dialect, window: 32_768 });

@@ -40,7 +40,7 @@ test("a cut is one where the server says so, and usage is there where it is a nu
 
 test("what a probe has shown takes the place of what was not known, but not of an order", () => {
   const policy = { continue: "auto", heal: true } as const;
-  const untried = continuationOf({ policy, resume: PERHAPS, wellKnown: true, template: null });
+  const untried = continuationOf({ policy, resume: PERHAPS, raw: false, wellKnown: true, template: null });
   expect(untried).toEqual({ ways: ["prefill", "nudge"], known_by: "unknown" });
   expect(afterProbe(untried, probeReport(probed("1 2")))).toEqual({ ways: ["nudge"], known_by: "learned" });
   expect(afterProbe(untried, probeReport(probed("13")))).toEqual({ ways: ["prefill", "nudge"], known_by: "learned" });
@@ -48,8 +48,16 @@ test("what a probe has shown takes the place of what was not known, but not of a
   const ordered = continuationOf({
     policy: { ...policy, continue: "prefill" },
     resume: null,
+    raw: false,
     wellKnown: false,
     template: null,
   });
   expect(afterProbe(ordered, probeReport(probed("1 2")))).toEqual({ ways: ["prefill", "nudge"], known_by: "config" });
+});
+
+test("a server that renders its template has a way besides, whatever the probe shows of the other", () => {
+  const policy = { continue: "auto", heal: true } as const;
+  const before = continuationOf({ policy, resume: PERHAPS, raw: true, wellKnown: true, template: null });
+  expect(before.ways).toEqual(["prefill", "raw", "nudge"]);
+  expect(afterProbe(before, probeReport(probed("1 2")))).toEqual({ ways: ["raw", "nudge"], known_by: "learned" });
 });

@@ -147,7 +147,7 @@ describe("a good set-up", () => {
     };
     const window = 32_768;
     expect(await known(await startUpstream({ dialect: "llamacpp", window }))).toEqual({
-      ways: ["prefill", "nudge"],
+      ways: ["prefill", "raw", "nudge"],
       known_by: "template",
     });
     expect(await known(await startUpstream({ dialect: "vllm", window }))).toMatchObject({ known_by: "documented" });

@@ -102,6 +102,16 @@ describe("the feed", () => {
     ]);
   });
 
+  test("tells of the way in which the next cut reply is really gone on with", async () => {
+    await using up = await startUpstream({ dialect: "llamacpp", models: ["m"] });
+    await using proxy = await startProxy(up);
+    up.next(...reply("Hello"));
+    await postStream(`${proxy.url}/chat/completions`, { model: "m", messages: [{ role: "user", content: "Hi" }] });
+    proxy.services.knowledge.of("up", "m").resumes["chat||"] = "refused";
+    await using feed = await readFeed(proxy.root);
+    expect(await feed.next("models")).toMatchObject([{ model: "m", continuation: { way: "raw", known: "seen" } }]);
+  });
+
   test("says of an upstream that does not answer that it does not", async () => {
     await using proxy = await startProxy({ url: "http://127.0.0.1:9/v1", dialect: "generic" });
     await using feed = await readFeed(proxy.root);

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { isBlank, lastGrapheme, solidEnd, startsWord, wordHold } from "../../src/stitch/characters.ts";
+import { cutAt, isBlank, lastGrapheme, solidEnd, startsWord, wordHold } from "../../src/stitch/characters.ts";
 
 describe("characters", () => {
   test("blank is what \\s matches, unit by unit", () => {
@@ -29,6 +29,37 @@ describe("characters", () => {
     ["a long way in", `${"word ".repeat(100)}👍🏽`, 500],
   ])("the last grapheme, %s", (_, text, at) => {
     expect(lastGrapheme(text)).toBe(at);
+  });
+
+  test.each([
+    ["within a word", "the old kettle", 10, "the old"],
+    ["at its end", "the old kettle", 7, "the old"],
+    ["behind its blank", "the old kettle", 8, "the old"],
+    ["within the first word", "kettle", 3, ""],
+    ["before a sign", "f(x, y)", 3, "f(x"],
+    ["within Chinese", "旧水泵在", 2, "旧水"],
+    ["within a family", "x 👩‍👩‍👧‍👦 y", 7, "x"],
+    ["before a mark", "cafe\u0301s", 4, ""],
+    ["within a run without end", "a".repeat(500), 300, "a".repeat(300)],
+    ["nowhere", "the old", 7, "the old"],
+    ["at the start", "the old", 0, ""],
+  ])("cut %s", (_, text, most, left) => {
+    expect(text.slice(0, cutAt(text, most))).toBe(left);
+  });
+
+  test("a cut leaves no more than is wanted, and takes no grapheme apart", () => {
+    const texts = fc
+      .array(fc.constantFrom("a", "é", "e\u0301", "京", "👩‍👩‍👧‍👦", "🇩🇪", "👍🏽", " ", "\r\n", "_", "("))
+      .map((all) => all.join(""));
+    const segmenter = new Intl.Segmenter("und", { granularity: "grapheme" });
+    fc.assert(
+      fc.property(texts, fc.nat(60), (text, most) => {
+        const end = cutAt(text, most);
+        expect(end).toBeLessThanOrEqual(most);
+        const ends = [0, text.length, ...[...segmenter.segment(text)].map(({ index }) => index)];
+        expect(ends).toContain(end);
+      }),
+    );
   });
 
   test.each([

@@ -9,7 +9,7 @@ import { RawEars } from "./ears.ts";
 import { type Markup, readMarkup, type Shown, STAND_IN } from "./markup.ts";
 
 /** The server renders its own template, and this request has nothing that a rendered prompt lacks. */
-export function rendersRaw({ dialect, wire, ask }: Job): boolean {
+export function rendersRaw({ dialect, wire, ask }: Pick<Job, "dialect" | "wire" | "ask">): boolean {
   if (dialect.render === undefined || wire.name !== "chat" || ask.logprobs) return false;
   return wire.pieces(ask.body).every(({ kind }) => kind !== "image" && kind !== "audio" && kind !== "file");
 }

@@ -25,6 +25,7 @@ export const ollama: Dialect = {
   capField: capOf,
   unlimitedCap: true,
   capCountsReasoning: true,
+  completesTurns: true,
   usageOption: true,
   usageAlways: false,
   keepsReplies: false,

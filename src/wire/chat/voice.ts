@@ -82,10 +82,20 @@ export class ChatVoice implements Voice {
     const own = firstChoice(first);
     const message = this.#messageOf(asObject(own.message) ?? { role: "assistant" }, ending.reply);
     const choice: JsonObject = { index: 0, ...own, message };
-    const logprobs = first === null ? this.#logprobs : heard([first, ...(ending.later ?? [])]);
+    const logprobs = this.#logprobsOf(first, ending);
     const joined = logprobs.joined(textIn(ending.reply, false));
     if (joined !== null || isObject(own.logprobs)) choice.logprobs = joined;
     return this.#envelope.body(first, choice, ending);
+  }
+
+  lacksLogprobs(body: Parameters<NonNullable<Voice["lacksLogprobs"]>>[0]): boolean {
+    if (body === null) return this.#logprobs.lacks(null);
+    const { first, reply } = body;
+    return this.#logprobsOf(first, body).lacks(textIn(reply, false));
+  }
+
+  #logprobsOf(first: JsonObject | null, { later = [] }: Pick<Ending, "later">): Logprobs {
+    return first === null ? this.#logprobs : heard([first, ...later]);
   }
 
   stream(body: JsonObject): string {

@@ -66,10 +66,20 @@ export class CompletionsVoice implements Voice {
     const own = firstChoice(first);
     const text = textOf(ending.reply);
     const choice: JsonObject = { index: 0, ...own, text };
-    const logprobs = first === null ? this.#logprobs : heard([first, ...(ending.later ?? [])]);
+    const logprobs = this.#logprobsOf(first, ending);
     const joined = logprobs.joined(text);
     if (joined !== null || isObject(own.logprobs)) choice.logprobs = joined;
     return this.#envelope.body(first, choice, ending);
+  }
+
+  lacksLogprobs(body: Parameters<NonNullable<Voice["lacksLogprobs"]>>[0]): boolean {
+    if (body === null) return this.#logprobs.lacks(null);
+    const { first, reply } = body;
+    return this.#logprobsOf(first, body).lacks(textOf(reply));
+  }
+
+  #logprobsOf(first: JsonObject | null, { later = [] }: Pick<Ending, "later">): Logprobs {
+    return first === null ? this.#logprobs : heard([first, ...later]);
   }
 
   stream(body: JsonObject): string {

@@ -26,7 +26,16 @@ export class Logprobs {
     return { ...run, text_offset: asArray(run.text_offset).map((at) => (asNumber(at) ?? 0) + shift) };
   }
 
-  /** All that was heard, or null: a part without them, or tokens that do not spell the text, would put every index off. */
+  /** Some of what was heard has them and some has not; `text`: or they cannot be joined for it. */
+  lacks(text: string | null): boolean {
+    if (this.#passes.every((pass) => pass === null)) return false;
+    return this.#passes.includes(null) || (text !== null && this.joined(text) === null);
+  }
+
+  /**
+   * All that was heard, as far as the text goes; or null: a part without them, or tokens that do not spell the text, would put every
+   * index off.
+   */
   joined(text: string): JsonObject | null {
     const lists = new Map<string, Json[][]>();
     const joined: JsonObject = {};
@@ -38,7 +47,8 @@ export class Logprobs {
       }
     }
     for (const [name, list] of lists) joined[name] = list.flat();
-    return this.#passes.length > 0 && spelled(tokensOf(joined)) === text ? joined : null;
+    if (this.#passes.length === 0) return null;
+    return spelled(tokensOf(joined)) === text ? joined : runOf(joined, text);
   }
 }
 
@@ -49,15 +59,15 @@ function tokensOf(logprobs: JsonObject): Json[] {
 /** A seam drops text at the front, and half a character at the end waits: what is left is an end or a beginning. */
 function runOf(logprobs: JsonObject, text: string): JsonObject | null {
   const tokens = tokensOf(logprobs);
-  const all = spelled(tokens);
-  const atEnd = all.endsWith(text);
-  const within = count(tokens, atEnd ? all.length - text.length : text.length);
-  const [from, to] = atEnd ? [within, tokens.length] : [0, within];
-  if (text === "" || spelled(tokens.slice(from, to)) !== text) return null;
+  if (text === "") return null;
+  const runs = [
+    [count(tokens, spelled(tokens).length - text.length), tokens.length],
+    [0, count(tokens, text.length)],
+  ] as const;
+  const run = runs.find((bounds) => spelled(tokens.slice(...bounds)) === text);
+  if (run === undefined) return null;
   const entries = Object.entries(logprobs);
-  return Object.fromEntries(
-    entries.map(([name, value]) => [name, Array.isArray(value) ? value.slice(from, to) : value]),
-  );
+  return Object.fromEntries(entries.map(([name, value]) => [name, Array.isArray(value) ? value.slice(...run) : value]));
 }
 
 /** How many tokens from the front spell this many characters. */
