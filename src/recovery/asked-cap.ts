@@ -38,11 +38,6 @@ export class AskedCap {
     this.#left = asked;
   }
 
-  /** The visible text is as long as it may be. */
-  get reached(): boolean {
-    return this.#left <= 0;
-  }
-
   /** A pass begins behind this text. */
   begin(known: string): void {
     this.#left = this.leftBehind(known);

@@ -230,7 +230,7 @@ export class Forward {
     if (ends) {
       this.#over = true;
       this.#o.over(true);
-    } else if (askedCap?.reached === true && !frame.parts.some(({ kind }) => kind === "finish")) this.#endAt(askedCap);
+    }
   }
 
   /** The visible text goes beyond the cap with this frame: only what is within is held. A call is never cut, nor what stands behind one. */
@@ -241,15 +241,10 @@ export class Forward {
     const [output = frame] = this.#o.wire.split?.(frame) ?? [];
     this.#held.push({ frame: { ...output, parts: within.filter(isOutput) }, bytes: NONE });
     this.started = true;
-    this.#endAt(cap);
-    return true;
-  }
-
-  /** The upstream is heard no further. */
-  #endAt(cap: AskedCap): void {
     take(this.#flowed, { kind: "finish", choice: 0, finish: cap.end() });
     this.#over = true;
     this.#o.over(false);
+    return true;
   }
 
   /** The same, but the events that hold the last word wait for what follows it. */

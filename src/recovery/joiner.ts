@@ -322,11 +322,10 @@ export class Joiner {
     return { ...part, text: part.text.slice(0, fits) };
   }
 
-  /** The visible text is as long as it may be, and the pass has not ended by itself before more came. */
+  /** The visible text would have been longer than it may be. */
   #endAtCap(): void {
     const { askedCap } = this.#o;
-    if (askedCap === null || this.#calls || !(this.#exceeded || (askedCap.reached && this.end.finish === null))) return;
-    this.#endWith(askedCap.end());
+    if (askedCap !== null && this.#exceeded && !this.#calls) this.#endWith(askedCap.end());
   }
 
   /** It makes a call, or carries one on. */

@@ -303,6 +303,14 @@ describe("a strict cap of a model that reasons", () => {
     expect(asObject(choice(json).message)?.tool_calls).toBeUndefined();
   });
 
+  it("leaves a reply that ends by itself with its last token", async () => {
+    await using at = await stage("chat");
+    at.up.next(...tokens(ASKED), finish("stop"), done());
+    const got = await at.stream({});
+    expect([got.text(), got.finish()]).toEqual([spelled(ASKED), "stop"]);
+    expect(await at.proxy.finished()).toMatchObject({ outcome: "complete" });
+  });
+
   it("ends a format's reply, unless that is whole by then", async () => {
     await using at = await stage("chat");
     const format = { response_format: { type: "json_object" } };
@@ -310,7 +318,7 @@ describe("a strict cap of a model that reasons", () => {
     const cut = await at.stream(format);
     expect(cut.finish()).toBe("length");
     expect(await at.proxy.finished()).toMatchObject({ outcome: "cut_off", cause: "honoured_cap" });
-    at.up.next(say('{"a":"'), ...tokens(98), say('"}'), stall());
+    at.up.next(say('{"a":"'), ...tokens(98), say('"}'), say("\n"), stall());
     const whole = await at.stream(format);
     expect([whole.text(), whole.finish()]).toEqual([`{"a":"${spelled(98)}"}`, "stop"]);
     expect(await at.proxy.finished(2)).toMatchObject({ outcome: "complete" });

@@ -9,10 +9,7 @@ import { D, R, T } from "./passes.ts";
 function shown(cap: AskedCap, events: readonly string[], known = ""): string {
   cap.begin(known);
   let all = "";
-  for (const text of events) {
-    if (cap.reached) break;
-    all += text.slice(0, cap.fits(text));
-  }
+  for (const text of events) all += text.slice(0, cap.fits(text));
   return all;
 }
 
