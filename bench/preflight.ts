@@ -4,7 +4,7 @@ import type { Stage } from "./stage.ts";
 
 /** Sees to it that a contender answers and streams at all, and warms it up. @throws Error where it does not */
 export async function warmUp(stage: Stage): Promise<void> {
-  const seconds = stage.quick ? 0.4 : 2;
+  const seconds = stage.quick ? 1 : 2;
   await stage.group({ ...PLAIN, connections: 8, until: { seconds } });
   await stage.group({ ...PLAIN, model: "burst", stream: true, connections: 8, until: { seconds } });
   await stage.group({ ...PLAIN, prompt: "seen", until: { requests: stage.quick ? 2 : 5 } });
