@@ -23,12 +23,14 @@ export interface Outlet {
 const MOST_FRAMED = 16_384;
 
 /**
- * A client's own response. Pieces behind the first are framed here (RFC 9112, 7.1): a token's event is one write of one string to the
- * socket, where `ServerResponse.write` makes four buffers of it, which cost more than all else that is done with it.
+ * A client's own response. Pieces behind the first are framed here (RFC 9112, 7.1): those of one turn are one write of one string to the
+ * socket, where `ServerResponse.write` makes four buffers of each, which cost more than all else that is done with it.
  */
 export class SocketOutlet implements Outlet {
   readonly #response: ServerResponse;
   #begun = false;
+  /** Framed, and written at the end of this turn. */
+  #framed = "";
 
   constructor(response: ServerResponse) {
     this.#response = response;
@@ -47,11 +49,23 @@ export class SocketOutlet implements Outlet {
     if (response.destroyed || response.writableEnded) return true;
     const { socket } = response;
     // Without a socket an earlier answer on the same connection comes first.
-    if (!this.#begun || socket === null || typeof chunk === "string" || chunk.length > MOST_FRAMED) {
+    if (!this.#begun || socket === null || chunk.length > MOST_FRAMED) {
       this.#begun = response.req.httpVersion === "1.1";
+      this.flush();
       return response.write(chunk);
     }
-    return socket.write(`${chunk.length.toString(16)}\r\n${chunk.latin1Slice()}\r\n`, "latin1");
+    if (this.#framed === "") process.nextTick(flush, this);
+    const bytes = latin1Of(chunk);
+    this.#framed += `${bytes.length.toString(16)}\r\n${bytes}\r\n`;
+    return !socket.writableNeedDrain;
+  }
+
+  /** Writes what was framed. */
+  flush(): void {
+    const framed = this.#framed;
+    if (framed === "") return;
+    this.#framed = "";
+    if (!this.#response.destroyed) this.#response.socket?.write(framed, "latin1");
   }
 
   onDrain(resume: () => void): void {
@@ -64,7 +78,18 @@ export class SocketOutlet implements Outlet {
 
   end(chunk?: Buffer | string): void {
     if (this.#response.destroyed || this.#response.writableEnded) return;
+    this.flush();
     if (chunk === undefined) this.#response.end();
     else this.#response.end(chunk);
   }
+}
+
+/** The bytes of a piece, each a character. */
+function latin1Of(chunk: Buffer | string): string {
+  if (typeof chunk !== "string") return chunk.toString("latin1");
+  return Buffer.byteLength(chunk) === chunk.length ? chunk : Buffer.from(chunk).toString("latin1");
+}
+
+function flush(outlet: SocketOutlet): void {
+  outlet.flush();
 }

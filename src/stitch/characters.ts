@@ -99,6 +99,7 @@ export function solidEnd(text: string): number {
 
 /** Where the last grapheme begins: emoji sequences, flags and letters with their marks are never taken apart. */
 export function lastGrapheme(text: string): number {
+  if (endsInAscii(text)) return text.length - 1;
   let from = Math.max(0, text.length - GRAPHEME_WINDOW);
   // A window may begin inside a grapheme; after its first blank it is aligned again.
   if (from > 0) {
@@ -109,6 +110,13 @@ export function lastGrapheme(text: string): number {
   let last = text.length;
   for (const { index } of graphemes.segment(text.slice(from))) last = from + index;
   return last;
+}
+
+/** Two characters of ASCII are two graphemes, but for CR LF: to ask the segmenter would cost a thousand times as much. */
+function endsInAscii(text: string): boolean {
+  const last = text.charCodeAt(text.length - 1);
+  const before = text.charCodeAt(text.length - 2);
+  return last < 0x80 && before < 0x80 && !(last === 0x0a && before === 0x0d);
 }
 
 /**

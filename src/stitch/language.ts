@@ -1,4 +1,4 @@
-import { isBlank } from "./characters.ts";
+import { isBlank, isWordy } from "./characters.ts";
 
 /** Scripts and the languages that each writes, told apart by their commonest words where it is more than one. */
 export type Language = string;
@@ -60,6 +60,11 @@ const BY_SCRIPT: Readonly<Record<string, readonly string[]>> = {
   latin: ["en", "de", "fr", "es", "pt", "it", "nl", "pl", "tr"],
   cyrillic: ["ru", "uk"],
 };
+
+/** By script, the languages that have a common word. */
+const SHARING: Readonly<Record<string, ReadonlyMap<string, readonly Language[]>>> = Object.fromEntries(
+  Object.entries(BY_SCRIPT).map(([script, languages]) => [script, sharing(languages)]),
+);
 
 /** Letters that a text must have before its language is told. */
 const ENOUGH_LETTERS = 40;
@@ -136,6 +141,8 @@ export class Tongue {
       return head.length >= HEAD / 2 && here.letters >= HEAD / 4 && here.share >= ONE_SCRIPT ? "other" : "unknown";
     if (BY_SCRIPT[script] === undefined)
       return here.letters >= SAME_LETTERS && here.share >= ONE_SCRIPT ? "same" : "unknown";
+    // Words are read when they are whole: to read each anew with every letter would be most of a seam's cost.
+    if (head.length < HEAD && isWordy(head.charAt(head.length - 1))) return "unknown";
     const found = wordsOf(head);
     const ranked = rank(found, script);
     const own = ranked.find(({ language }) => this.#likely.includes(language))?.score ?? 0;
@@ -179,7 +186,7 @@ function scoreOf(found: readonly string[], script: string, language: Language): 
 function rank(found: readonly string[], script: string): { readonly language: Language; readonly score: number }[] {
   const scores = new Map<Language, number>();
   for (const word of found) {
-    const sharing = (BY_SCRIPT[script] ?? []).filter((language) => COMMON[language]?.has(word));
+    const sharing = SHARING[script]?.get(word) ?? [];
     for (const language of sharing) scores.set(language, (scores.get(language) ?? 0) + 1 / sharing.length);
   }
   return [...scores].map(([language, score]) => ({ language, score })).sort((a, b) => b.score - a.score);
@@ -190,7 +197,7 @@ function scriptOf(text: string): Reading {
   let letters = 0;
   for (const character of text) {
     if (isBlank(character.charCodeAt(0))) continue;
-    const script = SCRIPTS.find(({ letter }) => letter.test(character))?.script;
+    const script = scriptAt(character);
     if (script === undefined) continue;
     letters++;
     counts.set(script, (counts.get(script) ?? 0) + 1);
@@ -204,9 +211,24 @@ function scriptOf(text: string): Reading {
   return { script, letters, share: letters === 0 ? 0 : most / letters };
 }
 
+/** The script of a letter; undefined for what is none, or of a script that is not told apart. */
+function scriptAt(character: string): string | undefined {
+  const unit = character.charCodeAt(0);
+  if (unit >= 0x80) return SCRIPTS.find(({ letter }) => letter.test(character))?.script;
+  const letter = unit | 0x20;
+  return letter >= 0x61 && letter <= 0x7a ? "latin" : undefined;
+}
+
 /** Words that stand alone: letters inside of base64 or identifiers are none. */
 function wordsOf(text: string): string[] {
   return (text.toLowerCase().match(/[\p{L}\p{M}\p{N}_+/=]+/gu) ?? []).filter((word) => /^[\p{L}\p{M}]+$/u.test(word));
+}
+
+function sharing(languages: readonly Language[]): ReadonlyMap<string, readonly Language[]> {
+  const by = new Map<string, Language[]>();
+  for (const language of languages)
+    for (const word of COMMON[language] ?? []) by.set(word, [...(by.get(word) ?? []), language]);
+  return by;
 }
 
 function words(list: string): ReadonlySet<string> {

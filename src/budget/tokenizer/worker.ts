@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { constants, setPriority } from "node:os";
 import { parentPort } from "node:worker_threads";
 import { type Encoding, loadEncoding } from "./encoding.ts";
 import { MEASURE_LENGTH, type MeasureText } from "./measure.ts";
@@ -10,6 +11,10 @@ export interface Job {
   readonly file: string;
   readonly texts: readonly string[];
 }
+
+// On one core this thread would take turns with the event loop, of some milliseconds each. Linux has a priority for each thread; elsewhere
+// this would be the whole process's.
+if (process.platform === "linux") setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
 
 const loaded = new Map<Encoding, MeasureText>();
 

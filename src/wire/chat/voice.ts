@@ -110,7 +110,7 @@ export class ChatVoice implements Voice {
     const choice = firstChoice(json);
     const own = asObject(choice.delta) ?? {};
     this.#learnReasoning(own);
-    const whole = sound(parts) === sound(frame.parts);
+    const whole = readsAs(parts, frame.parts);
     const { role, ...delta } = own;
     // A frame without parts holds what no part has (sound, calls of another type): that stays.
     for (const field of SPOKEN) if (says(delta[field]) && frame.parts.length > 0) delete delta[field];
@@ -206,11 +206,19 @@ function textIn(reply: Reply, refusal: boolean): string {
   return blocks.map((block) => block.text).join("");
 }
 
-/** What of some parts can be read, for comparing. */
-function sound(parts: readonly Part[]): string {
-  const read = parts.map((part) => {
-    if (part.kind === "text" || part.kind === "reasoning") return [part.kind, part.text];
-    return part.kind === "sealed_reasoning" ? [part.kind] : [];
-  });
-  return JSON.stringify(read.filter((one) => one.length > 0));
+/** Whether all that can be read of some parts is the same. */
+function readsAs(some: readonly Part[], others: readonly Part[]): boolean {
+  const read = some.filter(isRead);
+  const other = others.filter(isRead);
+  return (
+    read.length === other.length && read.every((part, at) => part.kind === other[at]?.kind && textIs(part, other[at]))
+  );
+}
+
+function isRead({ kind }: Part): boolean {
+  return kind === "text" || kind === "reasoning" || kind === "sealed_reasoning";
+}
+
+function textIs(part: Part, other: Part): boolean {
+  return !("text" in part && "text" in other) || part.text === other.text;
 }
