@@ -4,6 +4,7 @@ import { solidEnd, wordHold } from "../stitch/characters.ts";
 import { Garbled, MOST_GARBAGE, parseEvents } from "../upstream/frames.ts";
 import { eventOf } from "../wire/sse.ts";
 import type { Frame, Voice, Wire } from "../wire/wire.ts";
+import { AlikeReader } from "./alike.ts";
 import type { AskedCap } from "./asked-cap.ts";
 
 /** Reads that have flowed are kept unparsed up to this size; then they are parsed into the reply and let go. */
@@ -61,6 +62,7 @@ export class Forward {
   /** Reads this stream, event by event. */
   readonly #read: Wire["frame"];
   readonly #flowed: Reply = emptyReply();
+  #alike: AlikeReader | null = null;
   #unparsed: Buffer[] = [];
   #unparsedBytes = 0;
   #held: Held[] = [];
@@ -303,9 +305,8 @@ export class Forward {
 
   #parse(): void {
     // Events go by unparsed only on wires that read each of them alone.
-    for (const run of this.#unparsed) {
-      for (const raw of parseEvents(run, false)) this.#take(this.#o.wire.frame(raw.event, raw.data));
-    }
+    this.#alike ??= new AlikeReader(this.#o.wire.frame);
+    for (const run of this.#unparsed) this.#alike.read(run, (frame) => this.#take(frame));
     this.#unparsed = [];
     this.#unparsedBytes = 0;
   }
