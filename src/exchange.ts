@@ -20,6 +20,7 @@ import { Run, type RunEnd } from "./recovery/run.ts";
 import { type Target, targetElsewhere, targetOf } from "./route.ts";
 import type { Services } from "./services.ts";
 import type { Fate } from "./state/elsewhere.ts";
+import { MOST_STOPS } from "./stitch/stop.ts";
 import type { Wire } from "./wire/wire.ts";
 
 /**
@@ -177,7 +178,7 @@ async function prepare(
   live.phase = "counting";
   const strict = caps === "strict";
   const heals = ({ policy, ask }: Pick<Target, "policy" | "ask">) =>
-    (options.heal ?? policy.heal) && ask.unhealable === null;
+    (options.heal ?? policy.heal) && ask.unhealable === null && ask.stop.length <= MOST_STOPS;
   const admitted = (of: Target) => {
     const { authorization } = credentials(request.headers, of.server.authorization, inboundKeys);
     return admit(services, { ...of, wire, strict, heal: heals(of), authorization, bytes: bytes.length, over });

@@ -36,8 +36,8 @@ export const KINDS: readonly Kind[] = [
   { name: "15 MiB of words, counted", body: () => counted("lorem ipsum dolor ".repeat((15 * MIB) / 18)) },
   { name: "4 MiB of base64, counted", body: () => counted(Buffer.alloc(3 * MIB, "lastword").toString("base64")) },
   {
-    name: "100,000 messages, counted",
-    body: () => chat("counted", { messages: Array(100_000).fill({ role: "user", content: "a" }) }),
+    name: "60,000 messages, counted",
+    body: () => chat("counted", { messages: Array(60_000).fill({ role: "user", content: "a" }) }),
   },
   { name: "15 MiB of words", body: () => said("lorem ipsum dolor ".repeat((15 * MIB) / 18)) },
   { name: "15 MiB in one string of escapes", body: () => said('"\n'.repeat((15 * MIB) / 4)) },
@@ -54,6 +54,10 @@ export const KINDS: readonly Kind[] = [
     body: () => `{"model":"whole","messages":[{"role":"user","content":${nested(100_000)}}]}`,
   },
   { name: "15 MiB that are not JSON", body: () => `{"model":"whole"${" ".repeat(15 * MIB)}` },
+  {
+    name: "60,000 messages",
+    body: () => chat("whole", { messages: Array(60_000).fill({ role: "user", content: "a" }) }),
+  },
   {
     name: "100,000 messages",
     body: () => chat("whole", { messages: Array(100_000).fill({ role: "user", content: "a" }) }),

@@ -75,6 +75,8 @@ function tellsOfCut({ kind }: Finish): boolean {
 /** The last block of this kind and number, begun where there is none. */
 function open(reply: Reply, kind: Block["kind"], block: number): Block {
   const { blocks } = reply;
+  const last = blocks[blocks.length - 1];
+  if (last?.kind === kind && last.block === block) return last;
   const have =
     blocks.length <= FEW
       ? blocks.findLast((one) => one.kind === kind && one.block === block)

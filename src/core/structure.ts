@@ -3,7 +3,7 @@ export const BOUNDS = {
   /** Nested values: readers and writers of JSON recurse. */
   depth: 512,
   /** Objects and arrays. */
-  containers: 131_072,
+  containers: 65_536,
   /** Values, counted by commas and colons. */
   values: 2_000_000,
   /** Short strings that differ: the parser makes each unique (0.5 to 4 us). */

@@ -66,12 +66,16 @@ export class Forward {
   #unparsed: Buffer[] = [];
   #unparsedBytes = 0;
   #held: Held[] = [];
+  /** What the first so many of these say: a long call is added up as it comes, and not all at once at its end. */
+  #sum: Reply = emptyReply();
+  #summed = 0;
   #holding: boolean;
   readonly #calls = new Set<number>();
   #over = false;
   #garbage = 0;
-  /** Made once it is asked for, which is more than once. */
+  /** Made once they are asked for, which is more than once. */
   #whole: Reply | null = null;
+  #end: Reply | null = null;
   /** Of a clear stream, what came before its first output. */
   #unsent: Buffer[] = [];
 
@@ -95,6 +99,7 @@ export class Forward {
   /** Takes a run of whole events. `first`: the first of the stream. */
   run(events: Buffer, first: boolean): void {
     this.#whole = null;
+    this.#end = null;
     if (this.#o.clear) {
       this.#watch(events, first);
       return;
@@ -136,18 +141,25 @@ export class Forward {
    */
   end(): Reply {
     if (this.#calls.size > 0) this.#parse();
-    const end: Reply = { ...this.#flowed, blocks: this.#flowed.blocks.map((block) => ({ ...block })) };
-    for (const { frame } of this.#held) for (const part of frame.parts) take(end, part);
+    this.#end ??= this.#ending();
+    return copyOf(this.#end);
+  }
+
+  #ending(): Reply {
+    const end = copyOf(this.#flowed);
+    add(end, this.#sum);
+    for (const { frame } of this.#held.slice(this.#summed)) for (const part of frame.parts) take(end, part);
     return end;
   }
 
   /** All that has come, flowed and held. */
   whole(): Reply {
     if (this.#whole === null) {
+      if (this.#unparsed.length > 0) this.#end = null;
       this.#parse();
       this.#whole = this.end();
     }
-    return { ...this.#whole, blocks: this.#whole.blocks.map((block) => ({ ...block })) };
+    return copyOf(this.#whole);
   }
 
   /** What has flowed to the client, and the frames that were held. From here on the voice knows all that was passed. */
@@ -225,7 +237,7 @@ export class Forward {
     if (frame.kind === "output" || frame.parts.some(isOutput)) this.started = true;
     if (this.fault === null) {
       const quietly = frame.kind === "quiet" && (!this.shown || this.#held.length > 0);
-      if (this.#holding || waits || quietly) this.#held.push({ frame, bytes });
+      if (this.#holding || waits || quietly) this.#hold(frame, bytes);
       else if (this.#o.holdWord && textIn(frame) !== "") this.#releaseWords(frame, bytes);
       else this.#release(frame, bytes);
     }
@@ -249,6 +261,21 @@ export class Forward {
     return true;
   }
 
+  #hold(frame: Frame, bytes: Buffer): void {
+    if (this.#summed === this.#held.length) {
+      for (const part of frame.parts) take(this.#sum, part);
+      this.#summed++;
+    }
+    this.#held.push({ frame, bytes });
+  }
+
+  /** Nothing is held any more, or these. */
+  #unhold(still: Held[] = []): void {
+    this.#held = still;
+    this.#sum = emptyReply();
+    this.#summed = 0;
+  }
+
   /** The same, but the events that hold the last word wait for what follows it. */
   #releaseWords(frame: Frame, bytes: Buffer): void {
     this.#held.push({ frame, bytes });
@@ -260,7 +287,7 @@ export class Forward {
     const kept = this.#held.splice(from);
     const last = this.#held.pop();
     if (last !== undefined) this.#release(last.frame, last.bytes);
-    this.#held = kept;
+    this.#unhold(kept);
   }
 
   /** More output proves that what was held was not the end. */
@@ -269,7 +296,7 @@ export class Forward {
     if (opening !== "") this.#o.out(Buffer.from(opening));
     this.shown ||= frame.kind === "output";
     for (const held of this.#held) this.#flowHeld(held);
-    this.#held = [];
+    this.#unhold();
     this.#flow(frame, bytes);
   }
 
@@ -315,6 +342,23 @@ export class Forward {
     for (const part of frame.parts) take(this.#flowed, part);
     this.#o.voice.passed(frame);
   }
+}
+
+/** Adds to a reply what another, which followed it, says. */
+function add(reply: Reply, more: Reply): void {
+  for (const { kind, block, text, id, name, ended, sealed } of more.blocks) {
+    if (kind === "tool") take(reply, { kind, block, id, name, args: text });
+    else take(reply, { kind, block, text });
+    if (sealed) take(reply, { kind: "sealed_reasoning", block });
+    if (ended) take(reply, { kind: "tool_end", block });
+  }
+  if (more.finish !== null) take(reply, { kind: "finish", choice: 0, finish: more.finish });
+  reply.usage = more.usage ?? reply.usage;
+  reply.ended ||= more.ended;
+}
+
+function copyOf(reply: Reply): Reply {
+  return { ...reply, blocks: reply.blocks.map((block) => ({ ...block })) };
 }
 
 function isOutput(part: Part): boolean {

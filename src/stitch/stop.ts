@@ -1,5 +1,8 @@
 import { bordersOf } from "./borders.ts";
 
+/** Every unit of a reply costs a step for each: with more than these it is not healed. Servers take a handful. */
+export const MOST_STOPS = 256;
+
 /**
  * Finds the client's stop strings in text that several passes wrote. An upstream sees one pass only: "EN" at the end of one and "D" at
  * the start of the next is a stop that nobody but us can see. Fed with released text, never with a prompt, an anchor or what was dropped.
