@@ -47,6 +47,9 @@ export const GOALS: readonly Goal[] = [
   ),
   absolute("seam gap, resuming server", 2, "ms", (results) => inMs(own(results, "seam-resumed", "gap p50 us"))),
   absolute("seam gap, nudged server", 2, "ms", (results) => inMs(own(results, "seam-nudged", "gap p50 us"))),
+  absolute("two processes, CPU per request, against one", 1.15, "x", (results) =>
+    divided(own(results, "workers", "two, us/request"), own(results, "workers", "one, us/request")),
+  ),
   absolute("start-up", 300, "ms", (results) => own(results, "startup", "ms")),
 ];
 

@@ -4,15 +4,15 @@ import { availableParallelism, cpus, loadavg } from "node:os";
 
 /** The kernel's account of processes. Linux only; elsewhere every figure is null. */
 
-/** The contender has one core to itself; server and load share another. */
-export type Core = "contender" | "harness";
-const CORES: Record<Core, number> = { contender: 0, harness: 1 };
+/** The contender has one core to itself; server and load share another. A contender of several processes has them all. */
+export type Core = "contender" | "harness" | "all";
+const CORES: Record<Core, string> = { contender: "0", harness: "1", all: `0-${availableParallelism() - 1}` };
 
 const PINS = canPin();
 
 /** The command, bound to its core where the machine can do that. */
 export function pinned(core: Core, command: readonly string[]): string[] {
-  return PINS ? ["taskset", "-c", String(CORES[core]), ...command] : [...command];
+  return PINS ? ["taskset", "-c", CORES[core], ...command] : [...command];
 }
 
 function canPin(): boolean {
@@ -75,6 +75,11 @@ export function residentMb(pid: number): number | null {
 function sumOver(pid: number, read: (pid: number) => number): number | null {
   if (process.platform !== "linux") return null;
   return withChildren(pid).reduce((sum, id) => sum + orZero(() => read(id)), 0);
+}
+
+/** The processes that this one started, and theirs. */
+export function childrenOf(pid: number): number[] {
+  return withChildren(pid).slice(1);
 }
 
 function withChildren(pid: number): number[] {

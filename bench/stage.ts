@@ -120,10 +120,20 @@ export class Stage {
     }
   }
 
+  /** Another lastword, of several processes. */
+  async withWorkers<T>(workers: number, work: (stage: Stage) => Promise<T>): Promise<T> {
+    const running = await startLastword(this.#harness.upstreamPort, this.#harness.folder, { workers });
+    try {
+      return await work(new Stage(this.#harness, this.contender, running, this.quick));
+    } finally {
+      await running.process?.stop();
+    }
+  }
+
   /** Another lastword that tells how long its loop was held. @returns the work's result and the longest hold, in milliseconds */
   async withProbe<T>(work: (stage: Stage, held: () => Promise<number>) => Promise<T>): Promise<T> {
     const file = join(this.#harness.folder, "held");
-    const running = await startLastword(this.#harness.upstreamPort, this.#harness.folder, { file });
+    const running = await startLastword(this.#harness.upstreamPort, this.#harness.folder, { probe: { file } });
     const held = async () => {
       rmSync(file, { force: true });
       running.process?.child.kill("SIGUSR2");

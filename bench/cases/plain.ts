@@ -1,4 +1,6 @@
-import { type Case, PLAIN, per } from "./case.ts";
+import { childrenOf, cpuMicros } from "../machine.ts";
+import type { Stage } from "../stage.ts";
+import { type Case, type Figures, PLAIN, per } from "./case.ts";
 
 export const PLAIN_CASES: readonly Case[] = [
   {
@@ -21,4 +23,28 @@ export const PLAIN_CASES: readonly Case[] = [
       };
     },
   },
+  {
+    name: "workers",
+    says: "small plain replies, 64 connections, one process and two",
+    only: ["lastword"],
+    async run(stage) {
+      const one = await stage.withWorkers(1, working);
+      const two = await stage.withWorkers(2, working);
+      const { "CPU us/request": alone = 0 } = one;
+      const { "CPU us/request": shared = 0, ...shares } = two;
+      return { "one, us/request": alone, "two, us/request": shared, ...shares };
+    },
+  },
 ];
+
+/** CPU per request of all its processes, and of the least busy process of several against the busiest. */
+async function working(stage: Stage): Promise<Figures> {
+  const load = { ...PLAIN, connections: 64 };
+  await stage.group({ ...load, until: { seconds: stage.quick ? 1 : 3 } });
+  const processes = childrenOf(stage.running.process?.pid ?? 0);
+  const before = processes.map((pid) => cpuMicros(pid) ?? 0);
+  const tally = await stage.group({ ...load, until: { seconds: stage.quick ? 1 : 3 } });
+  const spent = processes.map((pid, at) => (cpuMicros(pid) ?? 0) - (before[at] ?? 0));
+  const evenness = spent.length > 1 ? { "least to most": Math.min(...spent) / Math.max(...spent) } : {};
+  return { ...per("CPU us/request", tally.cpu, tally.answers), ...evenness };
+}

@@ -10,13 +10,19 @@ models:
   - { match: nudged, upstream: server, continue: nudge }
 `;
 
-export async function startLastword(upstreamPort: number, folder: string, probe?: LoopProbe): Promise<Running> {
+/** @param workers processes, which share all cores; absent: one, on its own core */
+export async function startLastword(
+  upstreamPort: number,
+  folder: string,
+  { probe, workers }: { readonly probe?: LoopProbe; readonly workers?: number } = {},
+): Promise<Running> {
   const file = join(folder, `lastword-${upstreamPort}.yaml`);
   writeFileSync(file, CONFIG(upstreamPort));
   const preload = probe === undefined ? [] : ["--import", script("contenders/loop-probe")];
   const command = [process.execPath, ...preload, "dist/main.js", "serve", "--config", file, "--port", "0"];
+  if (workers !== undefined) command.push("--workers", String(workers));
   const env = { ...process.env, ...(probe === undefined ? {} : { LASTWORD_BENCH_PROBE: probe.file }) };
-  const server = spawnPinned("contender", command, env);
+  const server = spawnPinned(workers === undefined ? "contender" : "all", command, env);
   const [, port] = await printed(server, /lastword listening on http:\/\/[^:]+:(\d+)/);
   return { port: Number(port), process: server, headers: {} };
 }
