@@ -99,6 +99,7 @@ export function createServices(options: ServicesOptions): Services {
     log,
     knowledge,
     counter,
+    servers: () => [...servers.values()],
     ...(leaseMs === undefined ? {} : { leaseMs }),
   });
   const fault = (error: unknown) => {
@@ -159,7 +160,15 @@ export function createServices(options: ServicesOptions): Services {
     peers: (options.peers ?? alone)((question) =>
       question === "metrics" ? metrics.parts() : Promise.resolve(status(services)),
     ),
-    shared: { bus, knowledge, windows, counter, validate: validator.validate, fault },
+    shared: {
+      bus,
+      knowledge,
+      windows,
+      counter,
+      validate: validator.validate,
+      limited: (server, seconds) => state?.rests.tell(server, seconds),
+      fault,
+    },
   };
   return services;
 }

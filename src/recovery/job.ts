@@ -74,6 +74,8 @@ export interface Shared {
   readonly windows: Windows;
   readonly counter: Counter;
   readonly validate: Validate;
+  /** Tells other replicas that an upstream asked for less, and for how long. */
+  readonly limited: (server: Server, seconds: number) => void;
   /** What a fault of lastword's own is to a client. */
   readonly fault: (error: unknown) => Failure;
 }

@@ -385,13 +385,18 @@ export class Run {
 
   /** What the landing shows of the server, for those who may choose another. */
   #noteHealth(reader: PassReader, landing: Landing): void {
-    const { health } = this.#job.server;
+    const { server } = this.#job;
+    const { health } = server;
     const now = performance.now();
     if (landing.kind === "refused") {
       const { fault, headers } = landing;
       if (fault.status >= 500) health.failed(now, false);
       else if (fault.status !== 429) health.worked();
-      else health.limited(now, retryAfterSeconds(headers, fault.message, Date.now()) ?? 0);
+      else {
+        const seconds = retryAfterSeconds(headers, fault.message, Date.now()) ?? 0;
+        health.limited(now, seconds);
+        if (seconds > 0) this.#shared.limited(server, seconds);
+      }
     } else if (landing.kind === "streamed" || landing.kind === "plain") health.worked();
     else if (landing.kind === "lost" || landing.kind === "garbled" || landing.kind === "stalled")
       health.failed(now, !reader.started && landing.kind === "lost" && landing.loss.kind === "unreachable");

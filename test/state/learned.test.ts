@@ -3,7 +3,7 @@ import { startOf } from "../../src/budget/calibrate.ts";
 import { familyOf } from "../../src/budget/families.ts";
 import { postPlain, startStream } from "../support/client.ts";
 import { startProxy } from "../support/proxy.ts";
-import { done, finish, pause, reply, say, startUpstream } from "../support/upstream.ts";
+import { done, finish, pause, reply, say, startUpstream, status } from "../support/upstream.ts";
 import { eventually, redisHere, startRedis } from "./redis.ts";
 
 const ask = (content = "hello") => ({ model: "m", messages: [{ role: "user", content }] });
@@ -46,6 +46,34 @@ describe.skipIf(!redisHere)("what replicas learn", () => {
     b.services.knowledge.of("up", "m");
     await eventually(() => b.services.counter.calibration("up", "m"));
     expect(b.services.counter.calibration("up", "m")).toEqual(learned);
+  });
+});
+
+describe.skipIf(!redisHere)("a rate limit", () => {
+  it("that one replica was told of keeps the others from that upstream", async () => {
+    await using redis = await startRedis();
+    await using one = await startUpstream({ dialect: "vllm" });
+    await using two = await startUpstream({ dialect: "vllm" });
+    const upstreams = [one, two].map(({ url }, at) => ({ name: `gpu-${at}`, url, dialect: "vllm" }));
+    const options = {
+      upstreams,
+      models: [{ match: "*", upstream: ["gpu-0", "gpu-1"] }],
+      state: { redis: redis.url },
+    };
+    await using a = await startProxy(one, options);
+    await using b = await startProxy(one, options);
+    for (const up of [one, two]) up.handle(() => reply("whole"));
+    expect((await postPlain(`${a.url}/chat/completions`, ask())).status).toBe(200);
+    // The conversation's own server is the one that was asked.
+    const [own, other] = one.calls.length > 0 ? [one, two] : [two, one];
+    own.next(status(429, { error: { message: "slow down" } }, { "retry-after": "60" }));
+    expect((await postPlain(`${a.url}/chat/completions`, ask())).status).toBe(200);
+    expect(other.calls).toHaveLength(1);
+    const limited = b.services.server(own === one ? "gpu-0" : "gpu-1");
+    await eventually(() => (limited.health.isReady(performance.now()) ? null : true));
+    expect((await postPlain(`${b.url}/chat/completions`, ask())).status).toBe(200);
+    expect(own.calls).toHaveLength(2);
+    expect(other.calls).toHaveLength(2);
   });
 });
 
