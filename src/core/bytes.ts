@@ -1,6 +1,8 @@
 const EMPTY = Buffer.alloc(0);
 /** Bytes: what is made room for at the second read. */
 const LEAST = 1024;
+/** Bytes: so much is made room for at once, if that is how many there will be. Whoever promises more must send it first. */
+const PROMISED = 1_048_576;
 
 /**
  * Bytes in the making. Reads may be of any size: a body that comes byte by byte costs what its bytes cost, not a buffer for each.
@@ -40,9 +42,14 @@ export class Bytes {
   }
 
   #grow(size: number): void {
-    const twice = Math.max(LEAST, 2 * size);
-    const larger = Buffer.allocUnsafe(this.#expected >= size ? Math.min(twice, this.#expected) : twice);
+    const larger = Buffer.allocUnsafe(this.#room(size));
     this.#kept.copy(larger, 0, 0, this.size);
     this.#kept = larger;
+  }
+
+  #room(size: number): number {
+    const twice = Math.max(LEAST, 2 * size);
+    if (this.#expected < size) return twice;
+    return this.#expected <= PROMISED ? this.#expected : Math.min(twice, this.#expected);
   }
 }
