@@ -49,7 +49,7 @@ export class Bytes {
 
   #room(size: number): number {
     const twice = Math.max(LEAST, 2 * size);
-    if (this.#expected < size) return twice;
-    return this.#expected <= PROMISED ? this.#expected : Math.min(twice, this.#expected);
+    if (this.#expected <= PROMISED && this.#expected >= size) return this.#expected;
+    return this.#expected >= size ? Math.min(twice, this.#expected) : twice;
   }
 }
