@@ -149,6 +149,11 @@ function drain(
   drainSeconds: number,
   endReplies: () => void,
 ): Promise<void> {
+  // Node takes a connection for idle once its reply has been ended, though most of it may still wait for its reader.
+  const closeIdle = server.closeIdleConnections.bind(server);
+  server.closeIdleConnections = () => {
+    if ([...sockets].every(({ writableLength }) => writableLength === 0)) closeIdle();
+  };
   return new Promise((resolve) => {
     let timer = setTimeout(() => {
       endReplies();
