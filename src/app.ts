@@ -43,6 +43,7 @@ export function createApp(services: Services): App {
     // A client has 30 s for its headers and as long as it likes for its body; replies take what they take.
     { headersTimeout: 30_000, requestTimeout: 0, keepAliveTimeout: 75_000, maxHeaderSize: 65_536 },
     (request, response) => {
+      if (response.socket === null) heed(request.socket, response);
       const wire = admitted(services, request, response);
       if (wire === null) return;
       // The hot path does not wear Fetch objects: they would cost more than all the rest.
@@ -110,6 +111,19 @@ function admitted(services: Services, request: IncomingMessage, response: Server
   return wire ?? OTHER;
 }
 
+/** Node tells a response that waits for its turn behind another (pipelining) nothing of its connection's end. */
+function heed(socket: Socket, response: ServerResponse): void {
+  const gone = () => {
+    if (response.socket !== null) return;
+    response.destroy();
+    response.emit("close");
+  };
+  // There may be as many as the client likes.
+  socket.setMaxListeners(0);
+  socket.once("close", gone);
+  response.once("close", () => socket.off("close", gone));
+}
+
 /** A request to a full wire that the guard turned away is counted like any other. */
 function turnedAway(services: Services, wire: Wire, refusal: Failure): void {
   services.bus.emit({
@@ -149,6 +163,11 @@ function drain(
   drainSeconds: number,
   endReplies: () => void,
 ): Promise<void> {
+  // Node takes a connection for idle once its reply has been ended, though most of it may still wait for its reader.
+  const closeIdle = server.closeIdleConnections.bind(server);
+  server.closeIdleConnections = () => {
+    if ([...sockets].every(({ writableLength }) => writableLength === 0)) closeIdle();
+  };
   return new Promise((resolve) => {
     let timer = setTimeout(() => {
       endReplies();

@@ -10,13 +10,21 @@ export const BOUNDS = {
   names: 16_384,
 } as const;
 
+type Bounds = Readonly<Record<keyof typeof BOUNDS, number>>;
+
+/**
+ * The same of a reply, which comes from a server that was chosen and was paid for: log probabilities are an object and a list for each
+ * of up to twenty candidates of a token, each candidate a short string.
+ */
+export const REPLY_BOUNDS: Bounds = { ...BOUNDS, containers: 524_288, names: 65_536 };
+
 /** Bytes: what is smaller has no room for anything of that. */
 const SMALL = 4_096;
 /** V8 makes names of all keys, and of values shorter than this. */
 const SHORT = 10;
 /** Beyond this many bytes of a string, a search is faster than a look at every byte. */
 const LONG = 48;
-/** Bits in which names are noted by their hash; few of 16,384 fall together. */
+/** Bits in which names are noted by their hash; few of the names fall together. */
 const NOTES = 1 << 18;
 
 const SPACE = 0x20;
@@ -33,7 +41,7 @@ const CLOSE_OBJECT = 0x7d;
  * Which bound a JSON text is beyond, so that parsing and writing it could hold up everything else; null: it is bearable.
  * Looks at bytes only, about 1 ns each outside of long strings. What is not JSON is not found out here.
  */
-export function unbearable(json: Buffer): keyof typeof BOUNDS | null {
+export function unbearable(json: Buffer, bounds: Bounds = BOUNDS): keyof typeof BOUNDS | null {
   if (json.length < SMALL) return null;
   const names = new Names();
   let depth = 0;
@@ -44,15 +52,15 @@ export function unbearable(json: Buffer): keyof typeof BOUNDS | null {
     const byte = json[at] ?? 0;
     if (byte <= SPACE) continue;
     if (byte === COMMA || byte === COLON) {
-      if (++values > BOUNDS.values) return "values";
+      if (++values > bounds.values) return "values";
     } else if (byte === QUOTE) {
       const end = endOfString(json, at + 1);
       if (end - at - 1 < SHORT || isKey(json, end + 1)) names.note(json, at + 1, end);
-      if (names.count > BOUNDS.names) return "names";
+      if (names.count > bounds.names) return "names";
       at = end;
     } else if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) {
-      if (++depth > BOUNDS.depth) return "depth";
-      if (++containers > BOUNDS.containers) return "containers";
+      if (++depth > bounds.depth) return "depth";
+      if (++containers > bounds.containers) return "containers";
     } else if (byte === CLOSE_OBJECT || byte === CLOSE_ARRAY) depth--;
   }
   return null;

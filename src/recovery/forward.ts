@@ -155,7 +155,6 @@ export class Forward {
   /** All that has come, flowed and held. */
   whole(): Reply {
     if (this.#whole === null) {
-      if (this.#unparsed.length > 0) this.#end = null;
       this.#parse();
       this.#whole = this.end();
     }
@@ -262,18 +261,11 @@ export class Forward {
   }
 
   #hold(frame: Frame, bytes: Buffer): void {
-    if (this.#summed === this.#held.length) {
-      for (const part of frame.parts) take(this.#sum, part);
-      this.#summed++;
-    }
     this.#held.push({ frame, bytes });
-  }
-
-  /** Nothing is held any more, or these. */
-  #unhold(still: Held[] = []): void {
-    this.#held = still;
-    this.#sum = emptyReply();
-    this.#summed = 0;
+    // What may still flow is not added up: it may carry on calls that flowed.
+    if (!this.#holding) return;
+    for (const held of this.#held.slice(this.#summed)) for (const part of held.frame.parts) take(this.#sum, part);
+    this.#summed = this.#held.length;
   }
 
   /** The same, but the events that hold the last word wait for what follows it. */
@@ -287,7 +279,7 @@ export class Forward {
     const kept = this.#held.splice(from);
     const last = this.#held.pop();
     if (last !== undefined) this.#release(last.frame, last.bytes);
-    this.#unhold(kept);
+    this.#held = kept;
   }
 
   /** More output proves that what was held was not the end. */
@@ -296,7 +288,7 @@ export class Forward {
     if (opening !== "") this.#o.out(Buffer.from(opening));
     this.shown ||= frame.kind === "output";
     for (const held of this.#held) this.#flowHeld(held);
-    this.#unhold();
+    this.#held = [];
     this.#flow(frame, bytes);
   }
 
@@ -308,7 +300,11 @@ export class Forward {
     }
     for (const half of this.#o.wire.split?.(frame) ?? [frame]) {
       if (half.kind === "output") this.#flow(half, Buffer.from(eventOf(half)));
-      else for (const part of half.parts) take(this.#flowed, part);
+      else {
+        // Usage is cumulative: the last one stands.
+        this.#parse();
+        for (const part of half.parts) take(this.#flowed, part);
+      }
     }
   }
 
@@ -331,6 +327,8 @@ export class Forward {
   }
 
   #parse(): void {
+    if (this.#unparsed.length === 0) return;
+    this.#end = null;
     // Events go by unparsed only on wires that read each of them alone.
     this.#alike ??= new AlikeReader(this.#o.wire.frame);
     for (const run of this.#unparsed) this.#alike.read(run, (frame) => this.#take(frame));

@@ -4,7 +4,7 @@ import { Bytes } from "../core/bytes.ts";
 import type { Failure } from "../core/error.ts";
 import { asObject, type JsonObject, parseJson } from "../core/json.ts";
 import type { Fault } from "../core/part.ts";
-import { unbearable } from "../core/structure.ts";
+import { REPLY_BOUNDS, unbearable } from "../core/structure.ts";
 import type { Call, Listener, RequestHeaders } from "../upstream/client.ts";
 import { CR, EventSplitter, Garbled, LF } from "../upstream/frames.ts";
 import { faultOf } from "../upstream/lessons.ts";
@@ -229,7 +229,7 @@ export class Transport implements Listener {
 
   #pass(run: Buffer): void {
     // Runs are as long as reads are, unless a single event is longer.
-    if (run.length > LARGE_RUN_BYTES && (unbearable(run) !== null || hasManyLines(run)))
+    if (run.length > LARGE_RUN_BYTES && (unbearable(run, REPLY_BOUNDS) !== null || hasManyLines(run)))
       throw new Garbled("an event that holds too much to be read");
     const first = this.#first;
     this.#first = false;
@@ -268,7 +268,7 @@ export class Transport implements Listener {
       return;
     }
     const raw = this.#body.take();
-    const text = unbearable(raw) === null ? raw.toString("utf8") : "";
+    const text = unbearable(raw, REPLY_BOUNDS) === null ? raw.toString("utf8") : "";
     if (this.#mode === "error") {
       this.#land({ kind: "refused", fault: faultOf(this.#status, text), headers: this.#headers });
       return;

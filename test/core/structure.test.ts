@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { BOUNDS, unbearable } from "../../src/core/structure.ts";
+import { BOUNDS, REPLY_BOUNDS, unbearable } from "../../src/core/structure.ts";
 
 const of = (json: string) => unbearable(Buffer.from(json));
 const array = (count: number, item: (i: number) => string) =>
@@ -23,6 +23,14 @@ describe("JSON that would hold up everything else", () => {
     expect(of(array(60_000, () => '{"role":"user","content":"a"}'))).toBe(null);
     expect(of(array(20_000, (i) => `"call_of_a_long_id_${i}"`))).toBe(null);
     expect(of(array(1_000_000, (i) => String(i)))).toBe(null);
+  });
+
+  it("is not a reply's log probabilities, twenty candidates for each of 8,000 tokens", () => {
+    const candidate = (i: number) => `{"token":"t${i % 20_000}","logprob":-1.25,"bytes":[32,116,49,55]}`;
+    const json = array(8_000, (i) => `{"top_logprobs":${array(20, (j) => candidate(i * 20 + j))}}`);
+    expect(of(json)).not.toBe(null);
+    expect(unbearable(Buffer.from(json), REPLY_BOUNDS)).toBe(null);
+    expect(unbearable(Buffer.from(array(REPLY_BOUNDS.containers + 1, () => "{}")), REPLY_BOUNDS)).toBe("containers");
   });
 
   it("is looked for outside of strings alone, whatever stands in them", () => {

@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { type Live, startStream } from "../support/client.ts";
@@ -26,6 +28,25 @@ describe("B68: a client that has gone ends what was done for it", () => {
     while (proxy.services.board.snapshot().live.length === 0) await new Promise(setImmediate);
     await leaves(live, proxy);
     expect(up.calls).toHaveLength(0);
+  });
+
+  it.each([
+    ["closes", false],
+    ["breaks", true],
+  ])("behind another on a connection that it %s", async (_, breaks) => {
+    await using up = await startUpstream({ dialect: "vllm" });
+    await using proxy = await startProxy(up);
+    for (const gate of ["one", "two"]) up.next(say("a"), pause(gate), finish("stop"), done());
+    const body = JSON.stringify({ ...ask, stream: true });
+    const head = `POST /v1/chat/completions HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: ${body.length}`;
+    const client = connect(Number(new URL(proxy.root).port), "127.0.0.1");
+    client.write(`${head}\r\n\r\n${body}`.repeat(2));
+    await Promise.all([up.reached("one"), up.reached("two"), once(client, "data")]);
+    if (breaks) client.resetAndDestroy();
+    else client.destroy();
+    expect(await proxy.finished(2)).toMatchObject({ outcome: "canceled", code: null });
+    expect(proxy.services.running.size).toBe(0);
+    expect(await Promise.all(up.calls.map(({ ended }) => ended))).toEqual(["aborted", "aborted"]);
   });
 
   it("while its prompt is being counted by the server", async () => {

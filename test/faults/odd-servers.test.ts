@@ -36,6 +36,21 @@ describe("servers that speak HTTP oddly", () => {
     expect(streamed.text()).toBe("hello");
   });
 
+  it("log probabilities of twenty candidates for each token of a long reply", async () => {
+    const candidate = (i: number) => ({ token: ` w${i % 20_000}`, logprob: -1.25, bytes: [32, 119, 49, 55] });
+    const content = Array.from({ length: 4_000 }, (_, i) => ({
+      ...candidate(i),
+      top_logprobs: Array.from({ length: 20 }, (_, j) => candidate(i * 20 + j)),
+    }));
+    const body = JSON.stringify({
+      ...JSON.parse(PLAIN),
+      choices: [{ index: 0, message: { content: "hello" }, logprobs: { content }, finish_reason: "stop" }],
+    });
+    const { plain, calls } = await plainFrom(({ socket }) => socket.write(http(body)));
+    expect(plain.bytes.toString()).toBe(body);
+    expect(calls).toBe(1);
+  });
+
   it("`Connection: close` after every answer", async () => {
     await using up = await startBare(({ socket }) => socket.end(http(PLAIN, undefined, "connection: close\r\n")));
     await using proxy = await startProxy(up);
