@@ -163,7 +163,7 @@ function drain(
   drainSeconds: number,
   endReplies: () => void,
 ): Promise<void> {
-  // Node takes a connection for idle once its reply has been ended, though most of it may still wait for its reader.
+  // Node takes a connection for idle once its reply has been ended, though most of it may still wait for its reader. `close` asks too.
   const closeIdle = server.closeIdleConnections.bind(server);
   server.closeIdleConnections = () => {
     if ([...sockets].every(({ writableLength }) => writableLength === 0)) closeIdle();

@@ -28,7 +28,10 @@ const MOST_FRAMED = 16_384;
  */
 export class SocketOutlet implements Outlet {
   readonly #response: ServerResponse;
-  #begun = false;
+  /** Times that the response itself was written to. */
+  #written = 0;
+  /** All of that is on its way: the response keeps what it is given until the end of that turn, and what is framed would overtake it. */
+  #settled = false;
   /** Framed, and written at the end of this turn. */
   #framed = "";
 
@@ -49,15 +52,23 @@ export class SocketOutlet implements Outlet {
     if (response.destroyed || response.writableEnded) return true;
     const { socket } = response;
     // Without a socket an earlier answer on the same connection comes first.
-    if (!this.#begun || socket === null || chunk.length > MOST_FRAMED) {
-      this.#begun = response.req.httpVersion === "1.1";
-      this.flush();
-      return response.write(chunk);
-    }
+    if (!this.#settled || socket === null || chunk.length > MOST_FRAMED) return this.#hand(chunk);
     if (this.#framed === "") process.nextTick(flush, this);
     const bytes = latin1Of(chunk);
     this.#framed += `${bytes.length.toString(16)}\r\n${bytes}\r\n`;
     return !socket.writableNeedDrain;
+  }
+
+  /** Through the response itself. */
+  #hand(chunk: Buffer | string): boolean {
+    this.flush();
+    const flows = this.#response.write(chunk);
+    this.#settled = false;
+    const written = ++this.#written;
+    process.nextTick(() => {
+      this.#settled = written === this.#written && this.#response.req.httpVersion === "1.1";
+    });
+    return flows;
   }
 
   /** Writes what was framed. */
