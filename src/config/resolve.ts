@@ -69,7 +69,9 @@ function notYetSaid(layers: Layers, further: readonly Finding[]): Finding[] {
     const at = pathText(one.path);
     if (said.has(at)) return [];
     said.add(at);
-    return layers.origins.get(at)?.filled === true ? { ...one, found: "what the environment gave (not shown)" } : one;
+    if (layers.origins.get(at)?.filled !== true) return one;
+    // What is near to it may be made of it.
+    return { ...one, found: "what the environment gave (not shown)", nearest: null };
   });
 }
 
