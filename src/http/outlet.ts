@@ -80,7 +80,16 @@ export class SocketOutlet implements Outlet {
   }
 
   onDrain(resume: () => void): void {
-    (this.#response.socket ?? this.#response).once("drain", resume);
+    const response = this.#response;
+    const { socket } = response;
+    // What was framed drains the socket alone; what the response was given may drain the response alone.
+    const drained = () => {
+      response.off("drain", drained);
+      socket?.off("drain", drained);
+      resume();
+    };
+    response.once("drain", drained);
+    socket?.once("drain", drained);
   }
 
   drop(): void {

@@ -36,6 +36,7 @@ function mute(proxy: Lastword, headers: readonly string[] = []): Socket {
   });
   const socket = connect(Number(new URL(proxy.root).port), "127.0.0.1");
   socket.on("error", () => undefined);
+  socket.setEncoding("utf8");
   socket.pause();
   const head = [
     "POST /v1/chat/completions HTTP/1.1",
@@ -90,6 +91,31 @@ describe("a client that does not read", () => {
       expect(sent.bytes).toBe(PIECES * PIECE.length);
       expect(received).toBeGreaterThan(PIECES * 60_000);
       expect(up.requests).toHaveLength(pass);
+    },
+  );
+
+  it.each([100, 16_000, 17_000, 70_000])(
+    "or little at a time has everything once, in pieces of %i bytes and of few",
+    async (size) => {
+      const pieces = Math.ceil(2_000_000 / size);
+      await using up = await startBare(({ socket }) => {
+        socket.write(STREAM_HEAD);
+        for (let i = 0; i < pieces; i++) socket.write(chunked(said("x".repeat(size))) + chunked(said("é")));
+        socket.write(`${chunked(STOPPED)}0\r\n\r\n`);
+      });
+      await using proxy = await startProxy(up);
+      const socket = mute(proxy);
+      let text = "";
+      socket.on("data", (chunk) => {
+        text += chunk;
+        socket.pause();
+        setTimeout(() => socket.resume(), 2);
+      });
+      socket.resume();
+      await once(socket, "close");
+      expect(text.match(/x{50,}/g)?.join("").length).toBe(pieces * size);
+      expect(text.match(/"é"/g)).toHaveLength(pieces);
+      expect(text.endsWith("0\r\n\r\n")).toBe(true);
     },
   );
 

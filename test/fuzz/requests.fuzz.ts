@@ -6,20 +6,11 @@ import type { JsonObject } from "../../src/core/json.ts";
 import { BOUNDS, unbearable } from "../../src/core/structure.ts";
 import { wires } from "../../src/wire/index.ts";
 import type { Compose } from "../../src/wire/wire.ts";
+import { AS_ASKED } from "../support/as-asked.ts";
 import { fuzz } from "./fuzz.ts";
 import { bodies } from "./inputs.ts";
 
 const CAPS = ["max_tokens", "max_completion_tokens", "max_output_tokens", "n_predict"];
-const AS_ASKED: Compose = {
-  cap: null,
-  thinkingBudget: null,
-  how: "asked",
-  partial: null,
-  nudge: "",
-  mark: {},
-  set: {},
-  without: [],
-};
 const LATER: readonly Compose[] = [
   { ...AS_ASKED, cap: { field: "max_tokens", tokens: 7 }, set: { stream_options: { include_usage: true } } },
   { ...AS_ASKED, how: "resume", partial: { text: "so far", reasoning: "thought" }, mark: { prefix: true } },

@@ -2,17 +2,8 @@ import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../src/core/json.ts";
 import { chat } from "../../../src/wire/chat/chat.ts";
 import type { Compose } from "../../../src/wire/wire.ts";
+import { AS_ASKED } from "../../support/as-asked.ts";
 
-const AS_ASKED: Compose = {
-  cap: null,
-  thinkingBudget: null,
-  how: "asked",
-  partial: null,
-  nudge: "",
-  mark: {},
-  set: {},
-  without: [],
-};
 const user = { role: "user", content: "Tell" };
 const compose = (body: JsonObject, how: Partial<Compose>) => chat.compose(chat.read(body), { ...AS_ASKED, ...how });
 const partial = (text: string, reasoning = "") => ({ text, reasoning });

@@ -4,17 +4,8 @@ import type { Json, JsonObject } from "../../../src/core/json.ts";
 import { emptyReply, type Reply } from "../../../src/core/reply.ts";
 import { completions } from "../../../src/wire/completions/completions.ts";
 import type { Compose, Ending, Frame } from "../../../src/wire/wire.ts";
+import { AS_ASKED } from "../../support/as-asked.ts";
 
-const AS_ASKED: Compose = {
-  cap: null,
-  thinkingBudget: null,
-  how: "asked",
-  partial: null,
-  nudge: "",
-  mark: {},
-  set: {},
-  without: [],
-};
 const compose = (body: JsonObject, how: Partial<Compose>) =>
   completions.compose(completions.read(body), { ...AS_ASKED, ...how });
 
